@@ -362,23 +362,43 @@ def test_auto_takes_it_for_sparse_weights():
 
 
 @pytest.mark.parametrize("intercept", [False, True])
-def test_conjugate_gradients_reach_the_minimum_of_a_face(intercept):
+@pytest.mark.parametrize("held", [0.0, 0.3])
+@pytest.mark.parametrize("form", ["ColumnModel", "HessianModel"])
+def test_the_minimum_of_a_face(form, held, intercept):
     X, y = examples("logistic", 0, 40, 6)
     objective = Objective(Logistic(), ElasticNet(0.1, 0.5), intercept=intercept)
     source, c = Source(X, y), np.linspace(0.1, 0.5, 40)
-    model = quadratic_model.ColumnModel(objective, source, source.split(c), np.full(6, 1e-3))
+    kind = getattr(quadratic_model, form)
+    model = kind(objective, source, source.split(c), np.full(6, 1e-3))
     w, g = np.array([1.0, -1.0, 0.0, 2.0, 0.0, -3.0]), np.linspace(-0.02, 0.03, 6)
-    found = model.on_face(w, g, w, *model.shares)
+    v = 0.5 * w
+    found = model.on_face(w, g, v, model.shares, held)
     A = X - intercept * (c @ X) / c.sum()
     H = (A.T * c) @ A + 1e-3 * np.eye(6)
     corner, ridge = objective.regularizer.elastic_shares
-    slopes = g + H @ (found - w) + corner * np.sign(w) + ridge * found
+    slopes = g + H @ (found - w) + corner * np.sign(v) + ridge * found
+    slopes += held * np.diag(H) * (found - v)
     free = w != 0.0
-    start = g + corner * np.sign(w) + ridge * w
+    start = g + H @ (v - w) + corner * np.sign(v) + ridge * v
     scale = np.sqrt(np.diag(H) + ridge)[free]
     left, before = (np.linalg.norm(r[free] / scale) for r in (slopes, start))
-    assert left <= 0.1 * before
+    assert left <= (0.1 if form == "ColumnModel" else 1e-9) * before
     assert not found[~free].any()
+
+
+def test_more_features_than_examples_in_use_are_no_obstacle():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 1500))
+    X[:, 1:] = 0.6 * X[:, :-1] + 0.8 * X[:, 1:]
+    y = X[:, :5].sum(axis=1) + rng.normal(size=60)
+    alpha = 1e-3 * float(np.abs(X.T @ y).max()) / 60
+    found = solved(Squared(), L1(alpha), (X, y, None), intercept=False, gap=1e-6)
+    assert found.stopped_by == "gap"
+    assert len(found.trace) < 30
+    shares = np.full(1500, alpha), np.zeros(1500)
+    best = scipys_optimum("squared", (X, y, None), shares, Free(), False)
+    assert found.lower_bound <= best * (1.0 + 1e-9)
+    assert found.objective <= best * (1.0 + 1e-5)
 
 
 @pytest.mark.parametrize("kind", [np.asarray, np.float32, sparse.csr_matrix])

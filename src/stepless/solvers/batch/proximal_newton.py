@@ -66,7 +66,7 @@ class ProximalNewtonState:
     promise: float = 0.0  # decrease, that the last model promised
     true: bool = False  # whether it was
     fresh: bool = False  # weights of 0, from which no step was taken
-    falling: bool = False  # from higher strengths to the one that is asked for
+    eased: float = 0.0  # a higher strength than the one asked for; 0 if it has come down to that
     onward: bool = False  # along a path of strengths
     chosen: WorkingSet | None = None  # the last one,
     model: QuadraticModel | None = None  # and its model, if that is good for one step more
@@ -134,7 +134,8 @@ class ProximalNewton:
         state.fresh = not w.any()
         m, d = source.shape
         wide = m < d and source.nnz == m * d
-        state.falling = state.fresh and wide and risk.objective.loss.quadratic
+        if state.fresh and wide and risk.objective.loss.quadratic:
+            state.eased = math.inf
         return state
 
     def resume(self, risk: RowRisk, state: ProximalNewtonState) -> ProximalNewtonState:
@@ -166,7 +167,7 @@ class ProximalNewton:
 
     def _improve(self, risk: RowRisk, state: ProximalNewtonState, dual: DualPoint) -> DualPoint:
         """Take Newton steps on the next working set, for no longer than a look at all features."""
-        if state.falling:
+        if state.eased:
             risk = _eased(risk, state, dual)
             _penalize(state, risk.objective)
         if state.fresh:
@@ -188,7 +189,8 @@ class ProximalNewton:
                 stiffening = state.c, chosen.stiffest / risk.m, state.damping
                 c = known[0].c if known else risk.source.column(_stiffened, *stiffening)
                 given = chosen.objective(risk.objective), chosen.source, c
-                model = QuadraticModel.of(*given, _LIFTED * chosen.largest, state.onward, known)
+                often = state.onward or risk.objective.loss.quadratic
+                model = QuadraticModel.of(*given, _LIFTED * chosen.largest, often, known)
                 known = None
             self._move(risk, chosen, state, g, model)
             slow, exact = not state.true or state.promise > _SLOW * before, False
@@ -273,10 +275,12 @@ def _eased(risk: RowRisk, state: ProximalNewtonState, dual: DualPoint) -> RowRis
     At once at a small strength, more features than examples would enter a wide problem.
     """
     regularizer = risk.objective.regularizer
-    strength = _FALL * float(regularizer.critical_strength(dual.g[:, None]))
+    critical = float(regularizer.critical_strength(dual.g[:, None]))
+    strength = _FALL * min(critical, state.eased)
     if not getattr(regularizer, "alpha", math.inf) < strength < math.inf:
-        state.falling = False
+        state.eased = 0.0
         return risk
+    state.eased = strength
     eased = replace(risk.objective, regularizer=regularizer.with_strength(strength))
     return LinearRisk(eased, risk.source)
 

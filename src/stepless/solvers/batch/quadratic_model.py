@@ -18,11 +18,15 @@ from stepless.objective import Objective
 from stepless.solvers.batch.axes import Axes, spans
 from stepless.solvers.batch.factored_face import FactoredFace
 
+Shares = tuple[Array, Array]  # of ℓ₁ and of the ridge, of each weight
+
 _SWEEPS = 5  # between two steps of another kind
 _LEAST = 1e-200  # curvature of a feature that is 0: a step of its weight is as long as can be
 _SAME = 1e-12  # relative difference of curvatures
 _REGULAR = 1e-12  # of the mean square of changes: keeps their combination finite
 _LENGTHS = 1.0, 0.5, 0.25, 0.125  # of the way to another point
+_NEARER = 10.0  # after a step on a face that was too long, the next is held so much nearer,
+_HELD, _FREE = 1e-3, 1e-7  # first by this share of H's diagonal, and below the other one not at all
 _EVERY = 64  # features make up for a round of sweeps before the first face: their cost is alike
 _CALM = 0.05  # of the weights that are not 0, so few more or less: their signs are about right
 _PRODUCTS = 100  # with H in a step on a face, at most,
@@ -100,7 +104,7 @@ class QuadraticModel(ABC):
         v, path = w.copy(), np.empty((_SWEEPS + 1, w.size))
         kept, before, total = self.begin(w), self.penalty(w), 0.0
         signs: Array | None = None  # those of the face that v is the minimum of
-        rest, patience = self.rest, 1
+        rest, patience, held = self.rest, 1, 0.0
         for _ in range(self.rounds):
             sweeps, total = self.descend(w, g, v, kept, path, (total, self.enough))
             if signs is not None and np.array_equal(np.sign(v), signs):
@@ -108,11 +112,15 @@ class QuadraticModel(ABC):
                 break
             signs, trail = None, path[: min(sweeps, _SWEEPS) + 1]
             face = self.shares is not None and rest == 0 and _calm(trail)
-            there = self.on_face(w, g, v, *self.shares) if face and self.shares else None
+            there = self.on_face(w, g, v, self.shares, held) if face and self.shares else None
             if there is not None:
                 v, kept, t = self._towards(w, g, v, kept, there, _LENGTHS)
-                signs, rest = (np.sign(v), 0) if t == 1.0 else (None, patience)
-                patience *= 2 if rest else 1
+                if t == 1.0:
+                    signs, rest = (None if held else np.sign(v)), 0
+                    held = held / _NEARER if held > _FREE else 0.0
+                else:
+                    rest, patience = patience, 2 * patience
+                    held = max(_NEARER * held, _HELD)
             else:
                 v, kept, t = self._towards(w, g, v, kept, _extrapolated(trail), (1.0,))
                 rest = max(rest - 1, 0)
@@ -146,10 +154,11 @@ class QuadraticModel(ABC):
         return float(g @ (v - w)) + 0.5 * self.square(v - w, kept) + self.penalty(v)
 
     @abstractmethod
-    def on_face(self, w: Array, g: Array, v: Array, corner: Array, ridge: Array) -> Array | None:
+    def on_face(self, w: Array, g: Array, v: Array, shares: Shares, held: float) -> Array | None:
         """Return about the minimum of q without corners over the weights that are not 0 in v.
 
-        Ω is the sum of `corner`·sign(v)·v + `ridge`·v²/2 there. None if H does not tell it.
+        There Ω is the sum of shares[0]·sign(v)·v + shares[1]·v²/2. To hold it near v, h·(x − v)²/2
+        is added, h a share `held` of H's diagonal. None if H does not tell it.
         """
 
     @abstractmethod
@@ -238,9 +247,10 @@ class HessianModel(QuadraticModel):
         self._turn(axes)
         return H
 
-    def on_face(self, w: Array, g: Array, v: Array, corner: Array, ridge: Array) -> Array | None:
-        face = np.flatnonzero(v)
-        right = (dsymv(1.0, self.H.T, w) - g)[face] - corner[face] * np.sign(v[face])
+    def on_face(self, w: Array, g: Array, v: Array, shares: Shares, held: float) -> Array | None:
+        face, extra = np.flatnonzero(v), held * np.diagonal(self.H)
+        right = (dsymv(1.0, self.H.T, w) - g - shares[0] * np.sign(v) + extra * v)[face]
+        ridge = shares[1] + extra
         try:
             if self.factored is None or not self.factored.serves(face, ridge):
                 self.factored = FactoredFace.of(self.H, face, ridge)
@@ -316,11 +326,12 @@ class ColumnModel(QuadraticModel):
         self.p, self.damping = axes.turn(self.p), damping
         self.enough, self.rounds = 0.1, 4  # the turn costs some sweeps
 
-    def on_face(self, w: Array, g: Array, v: Array, corner: Array, ridge: Array) -> Array:
+    def on_face(self, w: Array, g: Array, v: Array, shares: Shares, held: float) -> Array:
         # by conjugate gradients with the preconditioner diag(H)
         signs = np.sign(v)
         free = (signs != 0.0).astype(float)
-        r = -free * (g + self.product(v - w) + corner * signs + ridge * v)
+        r = -free * (g + self.product(v - w) + shares[0] * signs + shares[1] * v)
+        ridge = shares[1] + held * self.h
         scale = free / (self.h + ridge)
         delta, p = np.zeros(v.size), scale * r
         energy = first = float(r @ p)
