@@ -11,7 +11,7 @@ from stepless.objective.losses.envelope import Envelope
 from stepless.regularization_path import critical_strength, strength_unit
 from stepless.risks.linear_risk import LinearRisk
 
-_WIDTH = 0.25  # of rounded corners, in units of predictions
+_WIDTH = 0.5  # of rounded corners, in units of predictions
 
 
 def lacks(objective: Objective) -> str | None:
@@ -50,7 +50,7 @@ def unit(risk: LinearRisk) -> float:
 def smoothed(risk: LinearRisk) -> Objective:
     """Return the objective with corners of its loss rounded: by its Moreau envelope.
 
-    Its width is a quarter of the labels' unit, or of the mean error of a constant.
+    Its width is half of the labels' unit, or of the mean error of a constant.
     """
     loss = risk.objective.loss
     if loss.offers("curvature"):
