@@ -39,8 +39,8 @@ class CrossValidation:
     scoring
         A name among scikit-learn's scorers, such as ``"roc_auc"``, or a callable
         ``scorer(estimator, X, y)``, which examples of different weights also give a
-        `sample_weight`. X is an array, a CSR matrix or a store, also if a frame was given. By
-        default minus the mean loss, summed over one-vs-rest problems.
+        `sample_weight`. X are rows of what `fit` was given, as scikit-learn would cut them, or the
+        store. By default minus the mean loss, summed over one-vs-rest problems.
     alphas
         Strengths to try, or how many, as in `alpha_path`.
     one_standard_error

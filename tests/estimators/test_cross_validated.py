@@ -283,9 +283,10 @@ def test_callables_and_frames(classes):
 
     def scorer(model, part, labels):
         seen.append((part.shape, *sorted(set(labels.tolist()))))
+        parts.append(part)
         return model.score(part, labels)
 
-    cv = CrossValidation(4, scorer, 3)
+    parts, cv = [], CrossValidation(4, scorer, 3)
     found = LinearClassifier("logistic", alpha=cv, n_jobs=1).fit(sparse.csr_matrix(X), y)
     assert set(seen) == {((100, 8), "bad", "good")}
     named = LinearClassifier("logistic", alpha=CrossValidation(4, "accuracy", 3)).fit(
@@ -296,6 +297,29 @@ def test_callables_and_frames(classes):
     model = LinearClassifier("logistic", alpha=CrossValidation(4, "accuracy", 3)).fit(frame, y)
     assert np.array_equal(model.cv_scores_, named.cv_scores_)
     assert model.feature_names_in_.tolist() == list("abcdefgh")
+    parts.clear()
+    LinearClassifier("logistic", alpha=cv, n_jobs=1).fit(frame, y)
+    assert all(part.columns.tolist() == list("abcdefgh") for part in parts)
+    assert sorted(k for part in parts[::3] for k in part.index) == list(range(400))
+
+
+@pytest.mark.parametrize(
+    "given", [np.ndarray.tolist, sparse.coo_array, sparse.csc_matrix, np.float32], ids=str
+)
+def test_a_scorer_gets_rows_of_what_was_given_but_none_without_weight(given):
+    rng = np.random.default_rng(0)
+    X, s, seen = rng.normal(size=(40, 3)).astype(np.float32).astype(float), np.ones(40), []
+    y, s[:10] = X[:, 0] + rng.normal(size=40), 0.0
+
+    def scorer(model, part, numbers, sample_weight=None):
+        seen.append(part.toarray() if sparse.issparse(part) else np.asarray(part))
+        assert type(part) is type(given(X)) or sparse.issparse(part)
+        return model.score(part, numbers)
+
+    folds = [(np.arange(5, 40), np.arange(20)), (np.arange(20), np.arange(15, 40))]
+    LinearRegressor(alpha=CrossValidation(folds, scorer, [0.1]), n_jobs=1).fit(given(X), y, s)
+    np.testing.assert_array_equal(seen[0], X[10:20])
+    np.testing.assert_array_equal(seen[1], X[15:40])
 
 
 def test_it_travels(tmp_path, classes):
