@@ -26,9 +26,9 @@ class CrossValidation:
     scores of the last ten are all more than a standard error below the best.
 
     Folds weigh examples, and score them, as the fit does: by sample weights times class weights. In
-    memory each thread copies what its fold learns; the rows of a store are not copied. The choice
-    may take half of the `seconds`. Ctrl-C ends it: then the best strength so far is fitted, and
-    Ctrl-C ends that as any fit.
+    memory each fold copies what it learns; the rows of a store are not copied. Folds of examples
+    with a million entries are fitted on several threads. The choice may take half of the `seconds`.
+    Ctrl-C ends it: then the best strength so far is fitted, and Ctrl-C ends that as any fit.
 
     Parameters
     ----------

@@ -31,6 +31,8 @@ from stepless import (
     verify,
 )
 from stepless.cli import app
+from stepless.data.threads import map_blocks
+from stepless.estimators import cross_validated
 from stepless.estimators.folds import Examples, folds_of
 from stepless.report import Summary, describe
 
@@ -111,8 +113,16 @@ def test_the_choice_of_logistic_regression_cv(classes, scoring):
         np.testing.assert_allclose(default.fit(X, y).cv_scores_, ours.cv_scores_, rtol=1e-2)
 
 
-def test_threads_do_not_matter(classes):
-    X, y = classes
+@pytest.mark.parametrize(("worth", "most"), [(1, 3), (3201, 1)])
+def test_threads_do_not_matter(classes, monkeypatch, worth, most):
+    (X, y), used = classes, []
+
+    def mapped(work, count, threads):
+        used.append(threads)
+        return map_blocks(work, count, threads)
+
+    monkeypatch.setattr(cross_validated, "_WORTH_THREADS", worth)
+    monkeypatch.setattr(cross_validated, "map_blocks", mapped)
     for cv in (CrossValidation(4, alphas=12), CrossValidation(2, "accuracy", 12)):
         found = [
             LinearClassifier("hinge", alpha=cv, gap=1e-3, n_jobs=n).fit(X, y) for n in (1, 2, 3)
@@ -121,6 +131,7 @@ def test_threads_do_not_matter(classes):
             assert np.array_equal(other.alphas_, found[0].alphas_)
             assert np.array_equal(other.cv_scores_, found[0].cv_scores_)
             assert np.array_equal(other.coef_, found[0].coef_)
+    assert max(used) == most
 
 
 def test_the_fit_is_that_of_the_number(classes):

@@ -37,6 +37,7 @@ _FINEST = 1e-4  # gap of a fold's fits: less would not be seen in scores of othe
 _SHARE = 0.5  # of the seconds
 _KEPT = 10_000_000  # entries of all folds, up to which these stay in memory between blocks
 _ACCEPTABLE = 0.5  # relative gap
+_WORTH_THREADS = 1_000_000  # entries: of fewer, fits wait for each other's Python, and cost more
 
 
 class GapMissedInFolds(ConvergenceWarning):
@@ -110,7 +111,7 @@ class _Search:
                 rows = map_blocks(
                     lambda k, block=block: paths[k].walk(block),  # type: ignore[misc]
                     len(paths),
-                    source.threads if at_once else 1,
+                    source.threads if at_once and source.nnz >= _WORTH_THREADS else 1,
                 )
                 found += zip(*rows, strict=False)  # as far as all folds have come
                 if len(found) < first + len(block):
