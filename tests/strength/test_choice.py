@@ -333,6 +333,17 @@ def test_never_nan_of_numbers(loss):
         assert np.isfinite(model.coef_).all()
 
 
+@pytest.mark.parametrize("kind", [LinearClassifier, LinearRegressor])
+def test_few_wide_examples_that_are_cut_into_blocks(kind):
+    """Turned, they have fewer entries, and so other blocks."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 1100))
+    y = np.sign(X[:, :5].sum(axis=1))
+    assert len(Source(X, y).cuts) > len(Source(X[:, :200], y).cuts)
+    model = kind(alpha="auto", passes=30).fit(X, y)
+    assert model.alpha_ > 0.0
+
+
 @pytest.mark.filterwarnings("ignore::stepless.NothingLearned")
 def test_noise_alone_gets_a_strong_penalty():
     rng = np.random.default_rng(0)

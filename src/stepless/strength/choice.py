@@ -201,8 +201,8 @@ class _Trials:
         some = first.take(rows)
         learned = [some, *(some.relabelled(source.y[rows]) for source in sources[1:])]
         if exact:
-            judged = LinearRisk(objective, some)
             sources = learned = _turned(objective, learned)
+            judged = LinearRisk(objective, learned[0])
             objective = smoothed(judged)
         else:
             left = np.ones(first.shape[0])
