@@ -245,17 +245,18 @@ def test_the_search_with_few_numbers_looks_half_way_to_both_sides(halves, best):
 
 
 def test_what_is_almost_a_mistake_counts_in_part():
-    """Φ(−t/h) of the margins t, with the mean |t| of the mistakes as h; and by sample weights."""
+    """Φ(−t/h) of the margins t, √h the mean √|t| of the mistakes; and by sample weights."""
     z, y, s = [-2.0, -1.0, 3.0, 6.0], [1.0, 1.0, 1.0, -1.0], [1.0, 1.0, 2.0, 0.0]
     source = Source(np.array(z)[:, None], y, s)
     objective = Objective(Squared(), SquaredL2())
     exact = _Trials.of(objective, [source], math.inf)
     risk = LinearRisk(Objective(Logistic(), SquaredL2()), source)
-    trials = replace(exact, judged=risk, risks=[risk], sources=[source])
+    trials = replace(exact, judged=[risk], risks=[risk], sources=[source])
     trials._unseen = lambda k, strength: source.split(np.array(z))
     t = np.array([-2.0, -1.0, 3.0])
-    expected = np.dot([1.0, 1.0, 2.0], norm.cdf(-t / 1.5)) / 4.0
-    assert trials.at(1.0) == pytest.approx(expected)
+    share = np.dot([1.0, 1.0, 2.0], norm.cdf(-t / (0.5 + 0.5 * np.sqrt(2.0)) ** 2)) / 4.0
+    loss = np.dot([1.0, 1.0, 2.0], np.log1p(np.exp(-t))) / 4.0
+    assert trials.at(1.0) == pytest.approx(share * loss**0.2)
 
 
 def test_the_fit_is_that_of_the_number(noisy):

@@ -36,6 +36,7 @@ _MOST_STEPS = 6  # to either side
 _FEW, _NARROW = 1000, 500  # examples up to which each is left out, if matrices are as small
 _LEARNED, _SHARE = 2500, 8  # of more examples half, but no more than these, or one in eight
 _WORTH = 3e-3  # share of the error that a step must save
+_LOSS_COUNTS = 0.2  # power of the loss by which mistakes are multiplied
 _LEVEL = 0.1  # of what a stronger penalty loses: a weaker one that loses less is as good
 _GAP = 1e-2  # of the fits on the way
 _PASSES = 30  # for each of these fits
@@ -61,9 +62,10 @@ def best_strength(
 
     Of up to 1000 examples each is left out of the fit in turn (`leave_one_out`), unless matrices
     of more than 500 rows were needed. Of more, a sample is learned and all others are predicted: of
-    half of them up to 2500, or of an eighth. The error for numbers is the loss, for classes the
-    share of mistakes (of several classes, of the largest of all problems' predictions), where a
-    prediction counts in part that is almost a mistake, or only just one.
+    half of them up to 2500, or of an eighth. The error for numbers is the loss. For classes it is
+    the share of mistakes (of several classes, of the largest of all problems' predictions), where a
+    prediction counts in part that is almost a mistake, or only just one, times the fifth root of
+    the loss: where mistakes are level, the loss decides.
 
     Strengths are tried at ratios of 10, from a first one to weaker ones, or else to stronger ones,
     for as long as the error falls by .3 %; and between them where the error may have a narrow
@@ -168,7 +170,7 @@ class _Trials:
     sources
         The examples to predict, likewise.
     judged
-        The risk that gives weights to predictions: 0 if the example is learned, unless `exact`.
+        The risks that weigh predictions, likewise: by 0 if the example is learned, unless `exact`.
     exact
         Whether each example that is learned is predicted as if it had been left out.
     deadline
@@ -177,7 +179,7 @@ class _Trials:
 
     risks: list[LinearRisk]
     sources: Sequence[Source]
-    judged: LinearRisk
+    judged: list[LinearRisk]
     exact: bool
     deadline: float
     starts: list[Start] = field(init=False)
@@ -186,7 +188,7 @@ class _Trials:
     @property
     def classes(self) -> bool:
         """True if predictions are judged by their signs."""
-        return self.judged.objective.loss.targets == "signs"
+        return self.judged[0].objective.loss.targets == "signs"
 
     def __post_init__(self) -> None:
         self.starts = [None] * len(self.risks)
@@ -202,34 +204,38 @@ class _Trials:
         learned = [some, *(some.relabelled(source.y[rows]) for source in sources[1:])]
         if exact:
             sources = learned = _turned(objective, learned)
-            judged = LinearRisk(objective, learned[0])
-            objective = smoothed(judged)
+            judged = [LinearRisk(objective, source) for source in learned]
+            objective = smoothed(judged[0])
         else:
             left = np.ones(first.shape[0])
             left[rows] = 0.0
             weights = first.column(apply_numpy, np.multiply, first.weights, first.split(left))
-            judged = LinearRisk(objective, Source(first.home, first.y, weights, first.threads))
+            judge = Source(first.home, first.y, weights, first.threads)
+            judged = [LinearRisk(objective, judge.relabelled(source.y)) for source in sources]
         risks = [LinearRisk(objective, source) for source in learned]
         return cls(risks, sources, judged, exact, deadline)
 
     def at(self, strength: float) -> float:
         """Return the error at a strength; NaN if there is no time left.
 
-        Of classes it is the share of mistakes, with those about to be made: Φ(−t/h) of the margin
-        t, h the mean |t| of mistakes. So it changes with the strength before any sign does.
+        Of classes it counts mistakes and those about to be made: Φ(−t/h) of the margin t, with √h
+        the mean √|t| of mistakes. So it changes with the strength before any sign does.
         """
-        margins = None
+        loss, margins = 0.0, None
         for k, source in enumerate(self.sources):
             if self.over:
                 return math.nan
             z = self._unseen(k, strength)
-            if not self.classes:
-                return self.judged.value_at(z)
-            margins = source.column(_margins, z, margins, len(self.risks) > 1)
-        judge = self.judged.source
-        weight, depth = sum_blocks(judge.map(_mistakes, margins))
-        width = max(depth / max(weight, TINIEST), TINIEST)
-        return float(sum_blocks(judge.map(_softly_wrong, margins, width))) / judge.shape[0]
+            loss += self.judged[k].value_at(z)
+            if self.classes:
+                margins = source.column(_margins, z, margins, len(self.risks) > 1)
+        if not self.classes:
+            return loss
+        judge = self.judged[0].source
+        weight, root = sum_blocks(judge.map(_mistakes, margins))
+        width = max((root / max(weight, TINIEST)) ** 2, TINIEST)
+        wrong = float(sum_blocks(judge.map(_softly_wrong, margins, width))) / judge.shape[0]
+        return wrong * math.pow(max(loss, 0.0), _LOSS_COUNTS)
 
     def _unseen(self, k: int, strength: float) -> Column:
         """Return predictions of a problem, by a fit from where it was last."""
@@ -261,10 +267,10 @@ def _margin(margins: Array) -> Array:
 
 @light
 def _mistakes(block: Block, margins: Array) -> tuple[float, float]:
-    """Return Σ s_i and Σ s_i |t_i| over the examples that are taken for another class."""
+    """Return Σ s_i and Σ s_i √|t_i| over the examples that are taken for another class."""
     t = _margin(margins)
     wrong = np.where(t <= 0.0, block.s, 0.0)
-    return float(wrong.sum()), float(-(wrong @ t))
+    return float(wrong.sum()), float(wrong @ np.sqrt(np.abs(t)))
 
 
 @light
