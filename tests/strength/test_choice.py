@@ -21,6 +21,7 @@ from stepless import LinearClassifier, LinearRegressor, Source, load_model, save
 from stepless.cli import app
 from stepless.objective import (
     L1,
+    Absolute,
     ElasticNet,
     Hinge,
     Logistic,
@@ -36,6 +37,7 @@ from stepless.report import Summary, describe, model_file, read_header
 from stepless.risks.linear_risk import LinearRisk
 from stepless.strength import best_strength
 from stepless.strength.choice import _lowest, _Trials
+from stepless.strength.scale import smoothed
 
 
 @pytest.fixture(scope="module")
@@ -343,6 +345,14 @@ def test_few_wide_examples_that_are_cut_into_blocks(kind):
     assert len(Source(X, y).cuts) > len(Source(X[:, :200], y).cuts)
     model = kind(alpha="auto", passes=30).fit(X, y)
     assert model.alpha_ > 0.0
+
+
+@pytest.mark.parametrize("loss", [Absolute(), Quantile(0.5), Quantile(0.9), Quantile(0.02)])
+def test_corners_are_rounded_by_as_much_as_errors_are_large(loss):
+    """Where nine slopes in ten are small a loss is small, but errors are not."""
+    y = 7.0 * np.random.default_rng(0).normal(size=1000)
+    risk = LinearRisk(Objective(loss, SquaredL2()), Source(np.zeros((1000, 1)), y))
+    assert 0.3 * 7.0 < smoothed(risk).loss.width < 0.8 * 7.0
 
 
 @pytest.mark.filterwarnings("ignore::stepless.NothingLearned")
