@@ -14,7 +14,7 @@ from proof.losses import kind
 BITS = 320
 CLOSE = mp.mpf("1e-40")  # relative: the conditions of optimality are to hold to this
 _CLOSER = mp.mpf("1e-43")  # … and Newton's method ends where they hold to this
-_SHIFT = mp.mpf("1e-30")  # relative, of the Hessian: no step is unique along dependent columns
+_SHIFT = mp.mpf("1e-60")  # relative, of the Hessian: no step is unique along dependent columns
 _ENOUGH = mp.mpf("0.5")  # of the slope along a step: what may be left of it
 _REACH = 10  # of a step: times the largest prediction
 _STEPS, _TRIALS = 100, 60
