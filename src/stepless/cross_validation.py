@@ -26,9 +26,9 @@ class CrossValidation:
     scores of the last ten are all more than a standard error below the best.
 
     Folds weigh examples, and score them, as the fit does: by sample weights times class weights. In
-    memory each thread copies what its fold learns; the rows of a store are not copied. The choice
-    may take half of the `seconds`. Ctrl-C ends it: then the best strength so far is fitted, and
-    Ctrl-C ends that as any fit.
+    memory each fold copies what it learns; the rows of a store are not copied. Folds of examples
+    with a million entries are fitted on several threads. The choice may take half of the `seconds`.
+    Ctrl-C ends it: then the best strength so far is fitted, and Ctrl-C ends that as any fit.
 
     Parameters
     ----------
@@ -39,8 +39,8 @@ class CrossValidation:
     scoring
         A name among scikit-learn's scorers, such as ``"roc_auc"``, or a callable
         ``scorer(estimator, X, y)``, which examples of different weights also give a
-        `sample_weight`. X is an array, a CSR matrix or a store, also if a frame was given. By
-        default minus the mean loss, summed over one-vs-rest problems.
+        `sample_weight`. X are rows of what `fit` was given, as scikit-learn would cut them, or the
+        store. By default minus the mean loss, summed over one-vs-rest problems.
     alphas
         Strengths to try, or how many, as in `alpha_path`.
     one_standard_error

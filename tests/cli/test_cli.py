@@ -248,6 +248,13 @@ def test_exit_3_with_json(folder):
     assert facts["rel_gap"] <= float(accepted) <= 2 * facts["rel_gap"]
 
 
+def test_gaps_that_folds_missed_are_told_and_that_of_the_fit_is_told_once(folder):
+    given = "fit", "cancer.svm", "-o", "cancer.model", "--alpha", "cv", "--solver", "subgradient"
+    said = run(*given, "--passes", "2", code=3).stderr
+    assert re.search(r"note: \d+ of \d+ fits in folds ended .*: .*allow more --passes, or", said)
+    assert said.count("note:") == 1
+
+
 def test_limits_that_are_none(folder):
     assert fitted("cancer", "--seconds", "inf").seconds == np.inf
     for option in ("--gap", "--seconds"):

@@ -31,6 +31,8 @@ from stepless import (
     verify,
 )
 from stepless.cli import app
+from stepless.data.threads import map_blocks
+from stepless.estimators import cross_validated
 from stepless.estimators.folds import Examples, folds_of
 from stepless.report import Summary, describe
 
@@ -111,8 +113,16 @@ def test_the_choice_of_logistic_regression_cv(classes, scoring):
         np.testing.assert_allclose(default.fit(X, y).cv_scores_, ours.cv_scores_, rtol=1e-2)
 
 
-def test_threads_do_not_matter(classes):
-    X, y = classes
+@pytest.mark.parametrize(("worth", "most"), [(1, 3), (3201, 1)])
+def test_threads_do_not_matter(classes, monkeypatch, worth, most):
+    (X, y), used = classes, []
+
+    def mapped(work, count, threads):
+        used.append(threads)
+        return map_blocks(work, count, threads)
+
+    monkeypatch.setattr(cross_validated, "_WORTH_THREADS", worth)
+    monkeypatch.setattr(cross_validated, "map_blocks", mapped)
     for cv in (CrossValidation(4, alphas=12), CrossValidation(2, "accuracy", 12)):
         found = [
             LinearClassifier("hinge", alpha=cv, gap=1e-3, n_jobs=n).fit(X, y) for n in (1, 2, 3)
@@ -121,6 +131,7 @@ def test_threads_do_not_matter(classes):
             assert np.array_equal(other.alphas_, found[0].alphas_)
             assert np.array_equal(other.cv_scores_, found[0].cv_scores_)
             assert np.array_equal(other.coef_, found[0].coef_)
+    assert max(used) == most
 
 
 def test_the_fit_is_that_of_the_number(classes):
@@ -283,9 +294,10 @@ def test_callables_and_frames(classes):
 
     def scorer(model, part, labels):
         seen.append((part.shape, *sorted(set(labels.tolist()))))
+        parts.append(part)
         return model.score(part, labels)
 
-    cv = CrossValidation(4, scorer, 3)
+    parts, cv = [], CrossValidation(4, scorer, 3)
     found = LinearClassifier("logistic", alpha=cv, n_jobs=1).fit(sparse.csr_matrix(X), y)
     assert set(seen) == {((100, 8), "bad", "good")}
     named = LinearClassifier("logistic", alpha=CrossValidation(4, "accuracy", 3)).fit(
@@ -296,6 +308,29 @@ def test_callables_and_frames(classes):
     model = LinearClassifier("logistic", alpha=CrossValidation(4, "accuracy", 3)).fit(frame, y)
     assert np.array_equal(model.cv_scores_, named.cv_scores_)
     assert model.feature_names_in_.tolist() == list("abcdefgh")
+    parts.clear()
+    LinearClassifier("logistic", alpha=cv, n_jobs=1).fit(frame, y)
+    assert all(part.columns.tolist() == list("abcdefgh") for part in parts)
+    assert sorted(k for part in parts[::3] for k in part.index) == list(range(400))
+
+
+@pytest.mark.parametrize(
+    "given", [np.ndarray.tolist, sparse.coo_array, sparse.csc_matrix, np.float32], ids=str
+)
+def test_a_scorer_gets_rows_of_what_was_given_but_none_without_weight(given):
+    rng = np.random.default_rng(0)
+    X, s, seen = rng.normal(size=(40, 3)).astype(np.float32).astype(float), np.ones(40), []
+    y, s[:10] = X[:, 0] + rng.normal(size=40), 0.0
+
+    def scorer(model, part, numbers, sample_weight=None):
+        seen.append(part.toarray() if sparse.issparse(part) else np.asarray(part))
+        assert type(part) is type(given(X)) or sparse.issparse(part)
+        return model.score(part, numbers)
+
+    folds = [(np.arange(5, 40), np.arange(20)), (np.arange(20), np.arange(15, 40))]
+    LinearRegressor(alpha=CrossValidation(folds, scorer, [0.1]), n_jobs=1).fit(given(X), y, s)
+    np.testing.assert_array_equal(seen[0], X[10:20])
+    np.testing.assert_array_equal(seen[1], X[15:40])
 
 
 def test_it_travels(tmp_path, classes):

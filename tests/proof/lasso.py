@@ -14,8 +14,9 @@ from proof.losses import kind
 BITS = 320
 CLOSE = mp.mpf("1e-40")  # relative: the conditions of optimality are to hold to this
 _CLOSER = mp.mpf("1e-43")  # … and Newton's method ends where they hold to this
-_SHIFT = mp.mpf("1e-30")  # relative, of the Hessian: no step is unique along dependent columns
+_SHIFT = mp.mpf("1e-60")  # relative, of the Hessian: no step is unique along dependent columns
 _ENOUGH = mp.mpf("0.5")  # of the slope along a step: what may be left of it
+_REACH = 10  # of a step: times the largest prediction
 _STEPS, _TRIALS = 100, 60
 
 
@@ -105,7 +106,7 @@ class _Lasso:
             free = [*signs, *range(self.d, len(v))]
             force = [g[j] + self.alpha * signs.get(j, 0) for j in free]
             step = dict(zip(free, self._step(free, force, c), strict=True))
-            v = self._moved(v, step, signs)
+            v = self._moved(v, self._shortened(step, v), signs)
         return v
 
     def _violation(self, a, g, signs):
@@ -140,6 +141,16 @@ class _Lasso:
             above = [rows_[n][k] for n in range(k + 1, len(p))]
             p[k] = (p[k] - mp.fdot(above, p[k + 1 :])) / roots[k]
         return p
+
+    def _shortened(self, step, v):
+        """Return a step that changes no prediction to many times the largest one.
+
+        Next to where a loss is linear the curvature, and with it a step's length, says nothing.
+        """
+        largest = max(1, *(abs(mp.fdot(v, x)) for x in self.examples))
+        change = max(abs(mp.fsum(pj * x[j] for j, pj in step.items())) for x in self.examples)
+        share = min(_REACH * largest / change, mp.one) if change else mp.one
+        return {j: share * pj for j, pj in step.items()}
 
     def _moved(self, v, step, signs):
         """Go along a step as far as no held sign changes, and J falls."""

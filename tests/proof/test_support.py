@@ -5,10 +5,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from proof.arithmetic import mp
 from proof.lasso import CLOSE, minimum
 from proof.problems import Problem
 from proof.support import LAYOUTS, SOLVERS, Tally, Verdict, judged, posed
-from stepless.objective import L1, Free, Huber, Squared
+from stepless.objective import L1, Free, Huber, SmoothedHinge, Squared
 
 DENSE = {"losses": ("squared", "logistic"), "layouts": LAYOUTS[:1]}
 
@@ -75,3 +76,17 @@ def test_copies_share_their_slope(loss):
         assert found.violation < CLOSE
         assert found.certain(0.1) == [False, False, True, True, True, True, True]
         assert abs(found.highest - found.lowest) < 1e-40
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("gamma", [50.0, 400.0, 1e4])
+def test_the_optimum_is_found_where_the_loss_is_all_but_linear(gamma, intercept):
+    """Of x_i = y_i: the slope at the optimum, −1/(1 + exp(γ(w − 1))), is −α; the intercept 0."""
+    y, alpha = np.array([1.0, -1.0, 1.0, -1.0]), 1.0 - 1e-9
+    for start in (0.0, 1e9):
+        given = _lasso(y[:, None], y, alpha, SmoothedHinge(gamma), intercept)
+        found = minimum(given, np.array([start]), start)
+        w = 1.0 - mp.log(mp.mpf(alpha) / (1 - mp.mpf(alpha))) / gamma
+        assert abs(found.w[0] - w) < 1e-30
+        assert found.violation < CLOSE
+        assert found.highest - found.lowest < 1e-40

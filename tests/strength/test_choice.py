@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import math
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.preprocessing import scale
@@ -19,6 +21,7 @@ from stepless import LinearClassifier, LinearRegressor, Source, load_model, save
 from stepless.cli import app
 from stepless.objective import (
     L1,
+    Absolute,
     ElasticNet,
     Hinge,
     Logistic,
@@ -31,8 +34,10 @@ from stepless.objective import (
     SquaredLp,
 )
 from stepless.report import Summary, describe, model_file, read_header
+from stepless.risks.linear_risk import LinearRisk
 from stepless.strength import best_strength
-from stepless.strength.choice import Trial, _lowest
+from stepless.strength.choice import _lowest, _Trials
+from stepless.strength.scale import smoothed
 
 
 @pytest.fixture(scope="module")
@@ -203,29 +208,57 @@ def test_a_loss_without_curvature_or_implicit_slope(noisy):
         ({0: 6, 1: 2, 2: 1, 3: 2}, 2),
         ({0: 5, 1: 3, 2: 1, 3: 2}, 2 + 1 / 6),
         ({0: 1, 1: 2, -1: 0.5, -2: 0.5}, -1 - 0.5),
+        ({0: 1, 1: 2, -1: 0.998, -1.5: 3}, -0.5),
         ({0: 1, 1: 2, -1: 1}, -0.5),
-        ({0: 1, 1: 1, -1: 9}, 0.5),
+        ({0: 1, 1: 1, -1: 9, -0.5: 2}, 0.5),
+        ({0: 1, 1: 1, -1: 9, -0.5: 0.5}, -0.5 + 0.5 * (8.5 - 0.5) / (2 * 9)),
+        ({0: 1, 1: 0.998, -1: 9, -0.5: 2}, 0.5),
         ({0: 1, 1: 1, -1: 1}, 0),
-        ({0: 2, 1: 1, 2: None}, 1),
-        ({0: 2, 1: None}, 0),
-        ({0: None, 1: None}, 0),
+        ({0: 2, 1: 1, 2: math.nan}, 1),
+        ({0: 2, 1: math.nan, -1: math.nan}, 0),
+        ({0: math.nan, 1: math.nan, -1: math.nan}, 0),
     ],
-    ids=["weaker", "between", "stronger", "neither", "steep", "flat", "late", "at once", "no time"],
+    ids=[
+        *(
+            "weaker",
+            "between",
+            "stronger",
+            "hardly stronger",
+            "neither",
+            "steep",
+            "valley",
+            "hardly",
+            "flat",
+        ),
+        *("late", "at once", "no time"),
+    ],
 )
 def test_the_search(errors, best):
     """It asks for no others than these."""
-    trials = {k: None if error is None else Trial(error) for k, error in errors.items()}
-    assert _lowest(trials.__getitem__, Source(np.ones((1, 1)), [1.0])) == pytest.approx(best)
+    assert _lowest(errors.__getitem__, few=False) == pytest.approx(best)
 
 
-def test_a_weaker_penalty_must_surely_make_fewer_mistakes():
-    source = Source(np.ones((100, 1)), np.ones(100))
-    before, after = np.arange(100) < 20, (np.arange(100) < 14) | (np.arange(100) > 97)
-    one, other = (Trial(wrong.mean(), source.split(1.0 * wrong)) for wrong in (before, after))
-    assert other.beats(one, source, surely=False)
-    assert other.beats(one, source, surely=True)  # 6 fewer, 2 more: by 4 > √8
-    nearly = (np.arange(100) < 18) | (np.arange(100) > 98)  # 2 fewer, 1 more
-    assert not Trial(0.19, source.split(1.0 * nearly)).beats(one, source, surely=True)
+@pytest.mark.parametrize(
+    ("halves", "best"), [((2, 2), 0), ((0.5, 2), -0.5 + 1 / 8), ((2, 0.5), 0.5 - 1 / 8)]
+)
+def test_the_search_with_few_numbers_looks_half_way_to_both_sides(halves, best):
+    errors = {-1: 2, -0.5: halves[0], 0: 1, 0.5: halves[1], 1: 2}
+    assert _lowest(errors.__getitem__, few=True) == pytest.approx(best)
+
+
+def test_what_is_almost_a_mistake_counts_in_part():
+    """Φ(−t/h) of the margins t, √h the mean √|t| of the mistakes; and by sample weights."""
+    z, y, s = [-2.0, -1.0, 3.0, 6.0], [1.0, 1.0, 1.0, -1.0], [1.0, 1.0, 2.0, 0.0]
+    source = Source(np.array(z)[:, None], y, s)
+    objective = Objective(Squared(), SquaredL2())
+    exact = _Trials.of(objective, [source], math.inf)
+    risk = LinearRisk(Objective(Logistic(), SquaredL2()), source)
+    trials = replace(exact, judged=[risk], risks=[risk], sources=[source])
+    trials._unseen = lambda k, strength: source.split(np.array(z))
+    t = np.array([-2.0, -1.0, 3.0])
+    share = np.dot([1.0, 1.0, 2.0], norm.cdf(-t / (0.5 + 0.5 * np.sqrt(2.0)) ** 2)) / 4.0
+    loss = np.dot([1.0, 1.0, 2.0], np.log1p(np.exp(-t))) / 4.0
+    assert trials.at(1.0) == pytest.approx(share * loss**0.2)
 
 
 def test_the_fit_is_that_of_the_number(noisy):
@@ -301,6 +334,25 @@ def test_never_nan_of_numbers(loss):
         model = LinearRegressor(loss, alpha="auto", passes=50).fit(X, y)
         assert 0.0 < model.alpha_ < math.inf
         assert np.isfinite(model.coef_).all()
+
+
+@pytest.mark.parametrize("kind", [LinearClassifier, LinearRegressor])
+def test_few_wide_examples_that_are_cut_into_blocks(kind):
+    """Turned, they have fewer entries, and so other blocks."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 1100))
+    y = np.sign(X[:, :5].sum(axis=1))
+    assert len(Source(X, y).cuts) > len(Source(X[:, :200], y).cuts)
+    model = kind(alpha="auto", passes=30).fit(X, y)
+    assert model.alpha_ > 0.0
+
+
+@pytest.mark.parametrize("loss", [Absolute(), Quantile(0.5), Quantile(0.9), Quantile(0.02)])
+def test_corners_are_rounded_by_as_much_as_errors_are_large(loss):
+    """Where nine slopes in ten are small a loss is small, but errors are not."""
+    y = 7.0 * np.random.default_rng(0).normal(size=1000)
+    risk = LinearRisk(Objective(loss, SquaredL2()), Source(np.zeros((1000, 1)), y))
+    assert 0.3 * 7.0 < smoothed(risk).loss.width < 0.8 * 7.0
 
 
 @pytest.mark.filterwarnings("ignore::stepless.NothingLearned")

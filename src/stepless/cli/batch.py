@@ -155,5 +155,5 @@ def _train(
             raise DataError(f"{path}: {as_options(str(error))}") from None
     model.set_params(verbose=0)
     for warning in caught if talk else []:
-        if not issubclass(warning.category, ConvergenceWarning):
+        if warning.category is not ConvergenceWarning:  # which the report tells
             print_message(f"note: {as_options(' '.join(str(warning.message).split()))}")

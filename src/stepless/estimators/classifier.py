@@ -186,8 +186,7 @@ class LinearClassifier(ClassifierMixin, LinearParameters, RunParameters, Certifi
         problem = problem.of_classes(len(classes), self.multi_class)
         starts = self._starts(problem, classes, d, continues_last_fit(self, d, classes))
         began, results, risks = perf_counter(), list[Result](), list[RowRisk]()
-        store = X if isinstance(X, Store) else None
-        problem = with_strength_chosen(self, problem, run, Examples(source, classes, groups, store))
+        problem = with_strength_chosen(self, problem, run, Examples(source, classes, groups, X))
         chosen = perf_counter() - began
         for label, examples in multiclass.source_per_run(source, classes, problem.loss):
             k, spent = len(results), chosen + sum(r.trace[-1].seconds for r in results)

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from stepless.arguments import brief
-from stepless.arrays import Array
+from stepless.arrays import Array, Indices
 from stepless.cross_validation import CrossValidation
 from stepless.data import Source
 from stepless.data.threads import map_blocks
@@ -37,6 +37,11 @@ _FINEST = 1e-4  # gap of a fold's fits: less would not be seen in scores of othe
 _SHARE = 0.5  # of the seconds
 _KEPT = 10_000_000  # entries of all folds, up to which these stay in memory between blocks
 _ACCEPTABLE = 0.5  # relative gap
+_WORTH_THREADS = 1_000_000  # entries: of fewer, fits wait for each other's Python, and cost more
+
+
+class GapMissedInFolds(ConvergenceWarning):
+    """Fits in folds missed their gap. The report of a fit says nothing of them."""
 
 
 def with_strength_chosen(
@@ -106,7 +111,7 @@ class _Search:
                 rows = map_blocks(
                     lambda k, block=block: paths[k].walk(block),  # type: ignore[misc]
                     len(paths),
-                    source.threads if at_once else 1,
+                    source.threads if at_once and source.nnz >= _WORTH_THREADS else 1,
                 )
                 found += zip(*rows, strict=False)  # as far as all folds have come
                 if len(found) < first + len(block):
@@ -130,7 +135,7 @@ class _FoldPath:
             search.run,
             gap=max(search.run.gap, _FINEST),
             seconds=None,
-            random_state=0,
+            random_state=np.random.default_rng(0),
             verbose=0,
             watchers=(lambda event, w, b: over(),),
         )
@@ -157,15 +162,16 @@ class _FoldPath:
         """Return the examples that each run learns, and the score by those left out."""
         examples = self._search.examples
         learned, left_out = self._fold.sources(examples.source, self._threads)
-        score = self._score(left_out)
+        rows = self._fold.left_out
+        score = self._score(left_out, rows[examples.source.s[rows] > 0.0])
         return examples.per_run(learned, self._search.problem.loss), score
 
-    def _score(self, left_out: Source) -> Score:
+    def _score(self, left_out: Source, rows: Indices) -> Score:
         search = self._search
         given = search.problem, search.examples, left_out
         if search.cv.scoring is None:
             return minus_mean_loss(*given)
-        return score_by(search.cv.scoring, search.estimator, *given)
+        return score_by(search.cv.scoring, search.estimator, *given, rows)
 
 
 def _number(score: object, cv: CrossValidation, alpha: float) -> float:
@@ -221,5 +227,5 @@ def _warn_of_missed_gaps(paths: Sequence[_FoldPath]) -> None:
             f"{missed} of {gaps.size} fits in folds ended with relative gaps of up to "
             f"{worst:.2g}, not {asked:g}, and are scored all the same: {accept}allow more "
             "passes=, or raise the least of alphas",
-            ConvergenceWarning,
+            GapMissedInFolds,
         )

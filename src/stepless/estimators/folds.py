@@ -30,7 +30,7 @@ class Examples(NamedTuple):
     source: Source
     classes: AnyArray | None = None
     groups: ArrayLike | None = None
-    store: Store | None = None  # that they are from
+    X: Any = None  # as it was given: an array, a frame, a store
 
     def per_run(self, source: Source, loss: Loss) -> list[Source]:
         """Return some of these examples, or all, as each run takes them."""
@@ -66,7 +66,7 @@ def folds_of(cv: Any, examples: Examples, seed: int) -> list[Fold]:
 
     Each learns examples of every class, and leaves out some; weights of 0 do not count.
     """
-    source, classes, groups, store = examples
+    source, classes, groups, X = examples
     m, y = source.shape[0], examples.labels(source)
     if groups is not None and np.shape(groups) != (m,):
         raise ValueError(
@@ -77,7 +77,7 @@ def folds_of(cv: Any, examples: Examples, seed: int) -> list[Fold]:
         splitter = _splitter(int(cv), classes is not None, groups is not None, seed)
     else:
         splitter = check_cv(list(cv) if isinstance(cv, tuple) else cv)
-    X = np.zeros((m, 1)) if store is not None else source.X.matrix()
+    X = np.zeros((m, 1)) if isinstance(X, Store) else source.X.matrix()
     with warnings.catch_warnings():
         if counted:  # `_refuse_many` has warned, with a remedy
             warnings.filterwarnings("ignore", "The least populated class", UserWarning)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.utils import _safe_indexing, indexable
 
 from stepless.arguments import brief
-from stepless.arrays import AnyArray
-from stepless.data import Source
+from stepless.arrays import AnyArray, Indices
+from stepless.data import Source, Store
 from stepless.estimators.folds import Examples
 from stepless.estimators.multiclass import Point
 from stepless.problem import Problem
@@ -94,21 +95,23 @@ def score_by(
     problem: Problem,
     examples: Examples,
     part: Source,
+    rows: Indices,
 ) -> Score:
     """Return the score that a scorer gives an estimator with such weights.
+
+    It gets these rows as scikit-learn would cut them from what the user gave, or the whole store.
 
     What one of scikit-learn's does not accept is refused in one sentence; a user's own raises what
     it raises.
     """
-    scorer, model, store = scorer_of(scoring), copy(estimator), examples.store
+    scorer, model, X = scorer_of(scoring), copy(estimator), examples.X
     assert scorer is not None
     model.n_jobs = 1  # the other threads have folds of their own
-    X: Any = store
-    if store is None:
-        X = part.X.matrix()
-        model.__dict__.pop("feature_names_in_", None)  # a matrix has none
+    stored = isinstance(X, Store)
+    if not stored:
+        X = _safe_indexing(*indexable(X), rows)
     y, s = examples.labels(part), part.s
-    weights = {} if store is None and np.all(s == s[0]) else {"sample_weight": s}
+    weights = {} if not stored and np.all(s == s[0]) else {"sample_weight": s}
     if weights and not _takes_weights(scorer):
         raise ValueError(
             f"scoring={spelled(scoring)} takes no sample_weight, and these examples have weights: "

@@ -100,8 +100,7 @@ solver_, n_passes_, stopped_by_, coef_error_, intercept_range_, certain_zeros_, 
         source = numbered_examples(self, X, y, sample_weight, problem.loss, threads=run.threads)
         start = self._start(source.shape[1]) if continues_last_fit(self, source.shape[1]) else None
         began = perf_counter()
-        store = X if isinstance(X, Store) else None
-        problem = with_strength_chosen(self, problem, run, Examples(source, None, groups, store))
+        problem = with_strength_chosen(self, problem, run, Examples(source, None, groups, X))
         stopping = run.stopping(spent=perf_counter() - began)
         risk = risk_of(problem.objective, source)
         result = run.minimize(risk, start, stopping, resumable=False)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from time import perf_counter
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
+from scipy.special import ndtr
 
 from stepless.arrays import Array
 from stepless.compiled import oracle
@@ -33,7 +35,9 @@ _FIRST_LASSO = 0.1
 _MOST_STEPS = 6  # to either side
 _FEW, _NARROW = 1000, 500  # examples up to which each is left out, if matrices are as small
 _LEARNED, _SHARE = 2500, 8  # of more examples half, but no more than these, or one in eight
-_WORTH = 1e-3  # share of a loss that a weaker penalty must save
+_WORTH = 3e-3  # share of the error that a step must save
+_LOSS_COUNTS = 0.2  # power of the loss by which mistakes are multiplied
+_LEVEL = 0.1  # of what a stronger penalty loses: a weaker one that loses less is as good
 _GAP = 1e-2  # of the fits on the way
 _PASSES = 30  # for each of these fits
 _ROUNDED = 1e-12  # of a matrix's diagonal
@@ -58,14 +62,16 @@ def best_strength(
 
     Of up to 1000 examples each is left out of the fit in turn (`leave_one_out`), unless matrices
     of more than 500 rows were needed. Of more, a sample is learned and all others are predicted: of
-    half of them up to 2500, or of an eighth. The error for numbers is the loss, for classes the
-    share of mistakes (of several classes, of the largest of all problems' predictions).
+    half of them up to 2500, or of an eighth. The error for numbers is the loss. For classes it is
+    the share of mistakes (of several classes, of the largest of all problems' predictions), where a
+    prediction counts in part that is almost a mistake, or only just one, times the fifth root of
+    the loss: where mistakes are level, the loss decides.
 
-    Strengths are tried at ratios of 10, from a first one to weaker ones for as long as the error
-    falls, or else to stronger ones. A weaker penalty must make fewer mistakes by more than their
-    noise, or save a thousandth of the loss. The answer is where a parabola through the errors of
-    the best one and its neighbours is lowest. Fits on the way are coarse, each starts where the
-    last one ended, and to leave examples out a loss with corners is smoothed.
+    Strengths are tried at ratios of 10, from a first one to weaker ones, or else to stronger ones,
+    for as long as the error falls by .3 %; and between them where the error may have a narrow
+    valley (`_lowest`). The answer is where a parabola through the least errors is lowest. Fits on
+    the way are coarse, each starts where the last one ended, and to leave examples out a loss with
+    corners is smoothed.
 
     The first strength is 0.3/m in a unit that scales with features and targets as all strengths do,
     or a tenth of the least strength at which a lasso leaves no weights. The strength found for a
@@ -106,7 +112,8 @@ def best_strength(
     def strength(k: float) -> float:
         return max(first * math.pow(_STEP, -k), TINIEST)
 
-    found: float = strength(_lowest(lambda k: trials.at(strength(k)), trials.judged.source))
+    few = trials.exact and not trials.classes
+    found: float = strength(_lowest(lambda k: trials.at(strength(k)), few))
     of = int(np.count_nonzero(sources[0].s))
     share = math.sqrt(m / of) if lasso else m / of
     return max(found * share * of / sources[0].shape[0], TINIEST)
@@ -129,49 +136,27 @@ def _turned(objective: Objective, sources: list[Source]) -> list[Source]:
     return [turned, *(turned.relabelled(source.y) for source in sources[1:])]
 
 
-class Trial(NamedTuple):
-    """Leave-one-out errors at a strength: the mean loss, or of classes the mistakes, 0 or s_i."""
+def _lowest(trial: Callable[[float], float], few: bool) -> float:
+    """Return where errors are least, next to the best whole number from 0 on, up or else down.
 
-    error: float
-    mistakes: Column | None = None
-
-    def beats(self, other: Trial, source: Source, surely: bool) -> bool:
-        """Return whether the error is less, or `surely` so: by more than noise, or a thousandth.
-
-        The noise is McNemar's: the standard deviation of the number of examples of which one of two
-        models is wrong and the other not, if each were as likely to be either.
-        """
-        noise = 0.0
-        if surely and self.mistakes is not None and other.mistakes is not None:
-            apart = sum_blocks(source.map(_squared_distance, self.mistakes, other.mistakes))
-            noise = math.sqrt(float(apart)) / source.shape[0]
-        elif surely:
-            noise = _WORTH * other.error
-        return other.error - self.error > noise
-
-
-def _lowest(trial: Callable[[int], Trial | None], source: Source) -> float:
-    """Return the best whole number from 0 on, up or, if none there is better, down; or nearly.
-
-    Up it must surely be better. The answer is the lowest point of a parabola through the errors at
-    this number and at its neighbours, no further than half way to one of them.
+    On the way they must fall by a share. Then half way to a neighbour is tried: to both of them if
+    errors are of a `few` numbers; else to the lower one, if the upper one is all but as good as the
+    best, which a valley may lie before. The answer is the lowest point of a parabola through the
+    best one and those beside it, no further than half way to one of them. NaN is not less.
     """
-    best, tried = 0, {0: trial(0)}
-    for way in (1, -1):
-        while best * way >= 0 and abs(best) < _MOST_STEPS:
-            tried[best + way] = ahead = trial(best + way)
-            here = tried[best]
-            if here is None or ahead is None:
-                return best
-            if not ahead.beats(here, source, surely=way > 0):
+    error, best = cache(trial), 0.0
+    for way in (1.0, -1.0):
+        while best * way >= 0.0 and abs(best) < _MOST_STEPS:
+            if not error(best) - error(best + way) > _WORTH * error(best):
                 break
             best += way
-    below, here, above = (tried.get(best + way) for way in (-1, 0, 1))
-    if below is None or here is None or above is None:
-        return best
-    bend = below.error - 2.0 * here.error + above.error
-    turn = 0.5 * (below.error - above.error)
-    return best + (min(max(turn / bend, -0.5), 0.5) if bend > 0.0 else 0.0)
+    below, above = (error(best + way) - error(best) for way in (-1.0, 1.0))
+    ways = (-0.5, 0.5) if few else (-0.5,) if above < _LEVEL * below else ()
+    turn = min((best, *(best + way for way in ways)), key=error)
+    step = 0.5 if few or turn != best else 1.0
+    before, here, after = (error(turn + way) for way in (-step, 0.0, step))
+    bend = before - 2.0 * here + after
+    return turn + (step * min(max(0.5 * (before - after) / bend, -0.5), 0.5) if bend > 0.0 else 0.0)
 
 
 @dataclass
@@ -185,7 +170,7 @@ class _Trials:
     sources
         The examples to predict, likewise.
     judged
-        The risk that gives weights to predictions: 0 if the example is learned, unless `exact`.
+        The risks that weigh predictions, likewise: by 0 if the example is learned, unless `exact`.
     exact
         Whether each example that is learned is predicted as if it had been left out.
     deadline
@@ -194,11 +179,16 @@ class _Trials:
 
     risks: list[LinearRisk]
     sources: Sequence[Source]
-    judged: LinearRisk
+    judged: list[LinearRisk]
     exact: bool
     deadline: float
     starts: list[Start] = field(init=False)
     over: bool = False
+
+    @property
+    def classes(self) -> bool:
+        """True if predictions are judged by their signs."""
+        return self.judged[0].objective.loss.targets == "signs"
 
     def __post_init__(self) -> None:
         self.starts = [None] * len(self.risks)
@@ -213,30 +203,39 @@ class _Trials:
         some = first.take(rows)
         learned = [some, *(some.relabelled(source.y[rows]) for source in sources[1:])]
         if exact:
-            judged = LinearRisk(objective, some)
             sources = learned = _turned(objective, learned)
-            objective = smoothed(judged)
+            judged = [LinearRisk(objective, source) for source in learned]
+            objective = smoothed(judged[0])
         else:
             left = np.ones(first.shape[0])
             left[rows] = 0.0
             weights = first.column(apply_numpy, np.multiply, first.weights, first.split(left))
-            judged = LinearRisk(objective, Source(first.home, first.y, weights, first.threads))
+            judge = Source(first.home, first.y, weights, first.threads)
+            judged = [LinearRisk(objective, judge.relabelled(source.y)) for source in sources]
         risks = [LinearRisk(objective, source) for source in learned]
         return cls(risks, sources, judged, exact, deadline)
 
-    def at(self, strength: float) -> Trial | None:
-        """Return the errors at a strength; None if there is no time left."""
-        judge, margins = self.judged.source, None
+    def at(self, strength: float) -> float:
+        """Return the error at a strength; NaN if there is no time left.
+
+        Of classes it counts mistakes and those about to be made: Φ(−t/h) of the margin t, with √h
+        the mean √|t| of mistakes. So it changes with the strength before any sign does.
+        """
+        loss, margins = 0.0, None
         for k, source in enumerate(self.sources):
             if self.over:
-                return None
+                return math.nan
             z = self._unseen(k, strength)
-            if self.judged.objective.loss.targets != "signs":
-                return Trial(self.judged.value_at(z))
-            margins = source.column(_margins, z, margins, len(self.risks) > 1)
-        mistakes = judge.column(_mistakes, margins)
-        error = sum_blocks(judge.map(apply_numpy, np.sum, mistakes)) / judge.shape[0]
-        return Trial(float(error), mistakes)
+            loss += self.judged[k].value_at(z)
+            if self.classes:
+                margins = source.column(_margins, z, margins, len(self.risks) > 1)
+        if not self.classes:
+            return loss
+        judge = self.judged[0].source
+        weight, root = sum_blocks(judge.map(_mistakes, margins))
+        width = max((root / max(weight, TINIEST)) ** 2, TINIEST)
+        wrong = float(sum_blocks(judge.map(_softly_wrong, margins, width))) / judge.shape[0]
+        return wrong * math.pow(max(loss, 0.0), _LOSS_COUNTS)
 
     def _unseen(self, k: int, strength: float) -> Column:
         """Return predictions of a problem, by a fit from where it was last."""
@@ -262,13 +261,20 @@ def _margins(block: Block, z: Array, before: Array | None, several: bool) -> Arr
     return np.array((np.where(mine, z, own), np.where(mine, others, np.maximum(others, z))))
 
 
-@light
-def _mistakes(block: Block, margins: Array) -> Array:
-    """Return the weights of the examples that are taken for another class, 0 for the others."""
-    wrong = margins <= 0.0 if margins.ndim == 1 else margins[0] <= margins[1]
-    return np.where(wrong, block.s, 0.0)
+def _margin(margins: Array) -> Array:
+    return margins if margins.ndim == 1 else margins[0] - margins[1]
 
 
 @light
-def _squared_distance(block: Block, some: Array, others: Array) -> float:
-    return float(((some - others) ** 2).sum())
+def _mistakes(block: Block, margins: Array) -> tuple[float, float]:
+    """Return Σ s_i and Σ s_i √|t_i| over the examples that are taken for another class."""
+    t = _margin(margins)
+    wrong = np.where(t <= 0.0, block.s, 0.0)
+    return float(wrong.sum()), float(wrong @ np.sqrt(np.abs(t)))
+
+
+@light
+def _softly_wrong(block: Block, margins: Array, width: float) -> float:
+    """Return Σ s_i Φ(−t_i/h)."""
+    with np.errstate(over="ignore"):
+        return float(block.s @ ndtr(-_margin(margins) / width))

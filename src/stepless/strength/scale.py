@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
+
 from stepless.objective import Objective
 from stepless.objective.losses.bisected import Bisected
 from stepless.objective.losses.envelope import Envelope
 from stepless.regularization_path import critical_strength, strength_unit
 from stepless.risks.linear_risk import LinearRisk
 
-_WIDTH = 0.25  # of rounded corners, in units of predictions
+_WIDTH = 0.5  # of rounded corners, in units of predictions
 
 
 def lacks(objective: Objective) -> str | None:
@@ -50,12 +52,21 @@ def unit(risk: LinearRisk) -> float:
 def smoothed(risk: LinearRisk) -> Objective:
     """Return the objective with corners of its loss rounded: by its Moreau envelope.
 
-    Its width is a quarter of the labels' unit, or of the mean error of a constant.
+    Its width is half of the labels' unit, or of a constant's mean loss over its mean |slope|: of a
+    quantile's loss, most of whose slopes are small, errors are not.
     """
     loss = risk.objective.loss
     if loss.offers("curvature"):
         return risk.objective
-    steepest = loss.lipschitz() if math.isfinite(loss.lipschitz()) else 1.0
-    mean = 0.0 if loss.targets == "signs" else risk.value_at_zero() / steepest
+    mean = 0.0 if loss.targets == "signs" else _mean_error(risk)
     implicit = loss if loss.offers("implicit_slope") else Bisected(loss)
     return replace(risk.objective, loss=Envelope(implicit, _WIDTH * (mean or 1.0)))
+
+
+def _mean_error(risk: LinearRisk) -> float:
+    start = risk.tangent(np.zeros(risk.d), 0.0)
+    witness = start.plane.witness
+    assert witness is not None
+    assert witness.slopes is not None
+    steepness = float(risk.source.s @ np.abs(witness.slopes.whole)) / risk.m
+    return start.value / steepness if steepness else 0.0
