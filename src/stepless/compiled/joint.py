@@ -32,6 +32,19 @@ def predictions(block, w):
     return z
 
 
+@compiled("block[m,d] g[d,K] a[m,K]", fastmath=FAST)
+def combinations(block, g, a):
+    """Add Σ x_i ⊗ a_i to g."""
+    X, _, s = block
+    K = a.shape[1]
+    for i in range(s.size):
+        first, last = X.span(i)
+        for k in range(first, last):
+            j, v = X.entry(i, k)
+            for c in range(K):
+                g[j, c] += a[i, c] * v
+
+
 @rowless
 @compiled("block[m,_] z[m,K] b[K] b[loss.outputs()]", fastmath=FAST)
 def value(block, loss, z, b):

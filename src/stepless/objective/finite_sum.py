@@ -26,7 +26,7 @@ class FiniteSum(Term):
 
     def _check(self) -> None:
         column = self.X.shape[:1]
-        if self.y.shape != column or self.s.shape != column:
+        if self.y.shape[:1] != column or self.s.shape != column:
             raise ValueError(
                 f"there are {column[0]} examples, but targets of shape {self.y.shape} and sample "
                 f"weights of shape {self.s.shape}"

@@ -66,7 +66,8 @@ def choose(risk: Risk, gap: float) -> Solver | SolverSequence:
     |                                                  | then bundle up to 1500 features,   |
     |                                                  | if it knows both; adagrad          |
     | weights in a ball                                | bundle                             |
-    | a joint loss of several classes                  | proximal-bundle                    |
+    | a smooth loss of several outputs                 | lbfgs                              |
+    | a joint loss of several classes, or outputs      | proximal-bundle                    |
     | a loss without curvature or corners              | proximal-bundle                    |
     | no penalty, up to 1500 features                  | newton, or interior-point for a    |
     |                                                  | piecewise linear loss              |
@@ -137,7 +138,8 @@ def _first(risk: RowRisk, gap: float) -> Solver | SolverSequence:
     if not math.isinf(objective.radius):
         return Bundle()
     if objective.loss.outputs() > 1:
-        return ProximalBundle()
+        several = objective.loss.targets == "rows" and objective.smooth
+        return LBFGS() if several else ProximalBundle()
     return _unpenalized(risk) if objective.strength == 0.0 else _ridge(risk, gap)
 
 
