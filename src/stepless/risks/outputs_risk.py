@@ -6,8 +6,9 @@ import numpy as np
 
 from stepless.arrays import Array
 from stepless.cached import cached_property
+from stepless.compiled import smooth
 from stepless.compiled.light import light
-from stepless.data import Block, Column, Source
+from stepless.data import Block, Column, Source, sum_blocks
 from stepless.intercept import Intercept
 from stepless.objective import Objective, SumOverOutputs, Zero
 from stepless.plane import Plane, Tangent
@@ -82,6 +83,14 @@ class OutputsRisk(LinearRisk):
         witness = Slopes(self.source.column(_side_by_side, *slopes))
         return Tangent(value, start, Plane(g.ravel() / self.m, offset, witness=witness))
 
+    def conjugates(self, slopes: Column) -> float:
+        """Return Σ_c Σ_i s_i ℓ*(a_ic, y_ic)/m."""
+        total = 0.0
+        for c, one in enumerate(self.of_outputs):
+            a = one.source.column(_weighted, slopes, c)
+            total += float(sum_blocks(one.source.map(smooth.conjugates, self.one, a, 1.0)))
+        return total / self.m
+
     def verify(
         self, w: Array, b: Intercept, witness: Witness | None, enough: float = 0.0
     ) -> Interval:
@@ -102,6 +111,12 @@ def targets_of(block: Block, c: int) -> Array:
 def output_of(block: Block, z: Array, c: int, b: float) -> Array:
     """Return one output's column of predictions, moved by b."""
     column: Array = z[:, c] + b
+    return column
+
+
+@light
+def _weighted(block: Block, slopes: Array, c: int) -> Array:
+    column: Array = block.s * slopes[:, c]
     return column
 
 

@@ -15,15 +15,18 @@ from stepless.compiled.light import light, rowless
 from stepless.data import Block, Column, apply_numpy, sum_blocks
 from stepless.objective import Loss, Objective
 from stepless.proof.witness import Slopes
+from stepless.risks.outputs_risk import OutputsRisk
 from stepless.risks.risk import RowRisk
 from stepless.solvers.batch import newton_step
 from stepless.solvers.batch.dual_point import DualPoint
 from stepless.solvers.batch.newton_step import Predictions, largest
 from stepless.solvers.batch.quadratic_model import QuadraticModel
+from stepless.solvers.batch.row_newton import RowNewton
 from stepless.solvers.batch.smoothness import rounding_error
 from stepless.solvers.batch.working_set import WorkingSet
 from stepless.solvers.solver import Finding, needs_one_output
 
+_ROWS = RowNewton()
 _REMEDY = "; use solver='auto', or penalty='l2' and domain='free'"
 _FEWEST = 1000  # examples of a sample; more than a quarter as many weights tell it by heart
 _SAMPLED, _ROUGH = 12, 0.01  # steps on a sample at most, and its relative gap that is enough
@@ -100,7 +103,8 @@ class ProximalNewton:
                 A free intercept is a variable of the model, and minimised out exactly after each
                 step. Where steps were too long, each curvature of the loss gets a share of the
                 largest one. With many examples it begins on an eighth of them. The a_i are those
-                that the model predicts, where that was true.
+                that the model predicts, where that was true. Several outputs with the lasso of
+                rows are `row_newton`'s.
 
     Examples
     --------
@@ -116,6 +120,8 @@ class ProximalNewton:
 
     def lacks(self, objective: Objective) -> str | None:
         loss = objective.loss
+        if loss.targets == "rows":
+            return _ROWS.lacks(objective)
         if not loss.offers("curvature") and loss.outputs() == 1:
             return (
                 f"needs a curvature, which {type(loss).__name__} has not; use "
@@ -124,6 +130,8 @@ class ProximalNewton:
         return needs_separable(objective)
 
     def start(self, risk: RowRisk, w: Array, b: float) -> ProximalNewtonState:
+        if isinstance(risk, OutputsRisk):
+            return _ROWS.start(risk, w, b)
         source, kept = risk.source, Predictions.of(risk.source, w, b)
         state = ProximalNewtonState(w.copy(), b, kept, source.empty(), source.empty())
         state.fresh = not w.any()
@@ -132,6 +140,8 @@ class ProximalNewton:
     def resume(self, risk: RowRisk, state: ProximalNewtonState) -> ProximalNewtonState:
         """Keep all but the penalty: slopes, dual point and Hessian are those of the same risk."""
         w = state.w.copy()
+        if isinstance(risk, OutputsRisk):
+            return self.start(risk, w, state.b)
         risk.objective.domain.project(w)
         if not (np.array_equal(w, state.w) and math.isfinite(risk.penalty(w))):
             return self.start(risk, w, state.b)
@@ -146,6 +156,8 @@ class ProximalNewton:
         return found
 
     def step(self, risk: RowRisk, state: ProximalNewtonState, rng: np.random.Generator) -> Finding:
+        if isinstance(risk, OutputsRisk):
+            return _ROWS.step(risk, state)
         dual = self.advance(risk, state)
         height = risk.objective.penalty(state.w) + state.value
         bound, slopes = dual.bound(risk, height)

@@ -1,0 +1,249 @@
+"""Newton steps with the lasso of rows, for several outputs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from stepless.arrays import Array, Indices
+from stepless.cached import cached_property
+from stepless.compiled.blas import single_threaded_blas
+from stepless.compiled.light import light
+from stepless.compiled.row_descent import sweep_rows
+from stepless.data import Block, Source
+from stepless.intercept import Intercept
+from stepless.objective import Objective, Regularizer
+from stepless.plane import Tangent
+from stepless.proof.witness import Slopes
+from stepless.risks.outputs_risk import OutputsRisk
+from stepless.solvers.solver import Finding
+
+_FEWEST, _MORE = 100, 2  # rows that a working set gets, and how many times as many as are in use
+_SWEEPS = 5  # between two Newton steps
+_PRODUCTS = 25  # of conjugate gradients in a Newton step, at most,
+_NEAR = 0.2  # until its residual is so small a share of the first
+_LENGTHS = 1.0, 0.5, 0.25, 0.125  # of a Newton step
+_LOOK = 4  # Newton steps on the same features as there are in all cost as much as a look at these
+_SETTLED = 0.1  # of what the first of them gained: below, the next working set is due
+_SLIGHT = 1e-9  # what is scaled by so little is scaled with its conjugates
+_LEAST = 1e-300
+
+
+@dataclass
+class RowNewtonState:
+    """Weights, their intercepts, and the tangent there, if it is known."""
+
+    w: Array
+    b: Intercept
+    tangent: Tangent | None = None
+
+
+class RowNewton:
+    """Newton steps on the rows in use and the best others, as `ProximalNewton` takes them.
+
+    The risk is below its quadratic model with the largest curvature β of the loss, and equal to it
+    for least squares: XᵀCX for each output, C = β diag(s)/m. On a working set of rows the model and
+    α Σ_j ‖W_j‖ are minimised by sweeps of coordinate descent, a row at a time, and by Newton's
+    method on the rows that are not 0, whose penalty has the Hessian α(I − uuᵀ)/‖W_j‖, u = W_j/‖W_j‖.
+    Its system is solved by conjugate gradients, with each row's own block as the preconditioner.
+    A dual point is the slopes times the largest θ ≤ 1 with all ‖θG_j‖ ≤ α.
+    """
+
+    def lacks(self, objective: Objective) -> str | None:
+        if objective.regularizer.row_lasso is None or objective.loss.targets != "rows":
+            return "knows several outputs with penalty='l1/l2' only; use solver='auto'"
+        if not math.isfinite(objective.loss.smoothness()):
+            return "needs a loss of bounded curvature for several outputs; use solver='auto'"
+        return None
+
+    def start(self, risk: OutputsRisk, w: Array, b: Intercept) -> RowNewtonState:
+        return RowNewtonState(w.copy(), b)
+
+    def step(self, risk: OutputsRisk, state: RowNewtonState) -> Finding:
+        if state.tangent is not None:
+            self._improve(risk, state, state.tangent)
+        state.tangent = tangent = risk.tangent(state.w, state.b)
+        state.b = tangent.b
+        height = risk.penalty(state.w) + tangent.value
+        bound, slopes = _dual(risk, tangent, height)
+        return Finding(state.w, state.b, height, lower_bound=bound, claim=slopes)
+
+    def _improve(self, risk: OutputsRisk, state: RowNewtonState, tangent: Tangent) -> None:
+        """Minimise a model with the rows in use and others that would gain most."""
+        K, alpha = risk.K, risk.objective.regularizer.row_lasso
+        assert alpha is not None
+        W, G = state.w.reshape(-1, K), tangent.plane.a.reshape(-1, K)
+        used, slopes = W.any(axis=1), np.sqrt((G * G).sum(axis=1))
+        others = np.flatnonzero(~used & (slopes > alpha))
+        n = max(_FEWEST, _MORE * int(used.sum()))
+        if others.size > n:
+            order = np.argpartition(
+                -slopes[others] / np.maximum(risk.source.sizes[others], _LEAST), n
+            )
+            others = others[order[:n]]
+        rows = np.sort(np.append(np.flatnonzero(used), others))
+        if not rows.size:
+            return
+        model = RowModel.of(risk, rows, W[rows], G[rows])
+        V, first = W[rows], math.inf
+        turns = max(1, risk.source.nnz // (_LOOK * max(model.source.nnz, 1)))
+        before = model.height(V)
+        with single_threaded_blas():
+            for _ in range(turns):
+                V = model.newton_step(model.swept(V))
+                height = model.height(V)
+                gain, before = before - height, height
+                first = gain if math.isinf(first) else first
+                if not gain > _SETTLED * first:
+                    break
+        W = W.copy()
+        move = V - W[rows]
+        W[rows] = V
+        state.w = W.ravel()
+        if risk.objective.intercept:
+            state.b = state.b - model.means @ move
+
+
+@dataclass(frozen=True)
+class RowModel:
+    """⟨G, V − W⟩ + ½⟨V − W, H(V − W)⟩ + Ω(V), with H = XᵀCX − (ΣC) p pᵀ for every output.
+
+    A free intercept has been minimised out: it moves by −pᵀ(V − W), with p = 0 if there is none.
+    """
+
+    source: Source  # with the model's features only
+    c: Array  # the diagonal of C
+    means: Array  # p
+    regularizer: Regularizer
+    alpha: float
+    W: Array
+    G: Array
+
+    @classmethod
+    def of(cls, risk: OutputsRisk, rows: Indices, W: Array, G: Array) -> RowModel:
+        whole, source, penalty = risk.source, risk.source, risk.objective.regularizer
+        source = whole if rows.size == whole.shape[1] else whole.narrowed(rows)
+        c = (risk.one.smoothness() / risk.m) * whole.s
+        return cls(source, c, risk.means[rows], penalty, float(penalty.row_lasso or 0.0), W, G)
+
+    @cached_property
+    def bend(self) -> float:
+        return float(self.c.sum())
+
+    @cached_property
+    def h(self) -> Array:
+        """The diagonal of H."""
+        h = self.source.squares(self.c) - self.bend * self.means**2
+        return np.maximum(h, _LEAST)
+
+    def moves(self, D: Array) -> tuple[Array, Array]:
+        """Return CXD and Dᵀp."""
+        return self.c[:, None] * self.source.scores(D).whole, self.means @ D
+
+    def product(self, D: Array) -> tuple[Array, float]:
+        """Return HD, and ⟨D, HD⟩."""
+        t, shift = self.moves(D)
+        found = self.source.combinations(t) - np.outer(self.bend * self.means, shift)
+        return found, float((D * found).sum())
+
+    def height(self, V: Array) -> float:
+        """Return the model's value at V."""
+        D = V - self.W
+        t, shift = self.moves(D)
+        some = self.c > 0.0
+        square = float((t[some] ** 2 / self.c[some, None]).sum()) - self.bend * float(shift @ shift)
+        return float((self.G * D).sum()) + 0.5 * square + self._penalty(V)
+
+    def _penalty(self, V: Array) -> float:
+        return self.alpha * float(np.sqrt((V * V).sum(axis=1)).sum())
+
+    def swept(self, V: Array) -> Array:
+        """Return V after sweeps of coordinate descent."""
+        V = V.copy()
+        columns, given = (*self.source.columns, self.c), (self.G, self.h, self.means)
+        sweep_rows(self.regularizer, columns, given, (V, *self.moves(V - self.W)), _SWEEPS)
+        return V
+
+    def newton_step(self, V: Array) -> Array:
+        """Return lower weights on the way to the minimum over the rows that are not 0, or V."""
+        used = np.flatnonzero(V.any(axis=1))
+        if not used.size:
+            return V
+        part = self if used.size == len(V) else self._part(used, V)
+        at = V[used]
+        D = part.newton_direction(at)
+        height = part.height(at)
+        for t in _LENGTHS:
+            there = at + t * D
+            there[(there * at).sum(axis=1) <= 0.0] = 0.0  # beyond the corner at 0
+            if part.height(there) < height:
+                V = V.copy()
+                V[used] = there
+                break
+        return V
+
+    def _part(self, rows: Indices, V: Array) -> RowModel:
+        """Return the model of some rows, around V, where it has the same values but for a constant."""
+        G = self.G + self.product(V - self.W)[0]
+        return RowModel(
+            self.source.narrowed(rows),
+            self.c,
+            self.means[rows],
+            self.regularizer,
+            self.alpha,
+            V[rows],
+            G[rows],
+        )
+
+    def newton_direction(self, V: Array) -> Array:
+        """Solve for Newton's direction at rows that are not 0, by conjugate gradients."""
+        lengths = np.sqrt((V * V).sum(axis=1))[:, None]
+        u, bend = V / lengths, self.alpha / lengths
+        h = self.h[:, None]
+
+        def across(D: Array) -> Array:
+            return D - u * (u * D).sum(axis=1)[:, None]
+
+        def scaled(r: Array) -> Array:
+            return (r + bend / h * (r - across(r))) / (h + bend)
+
+        r = -(self.G + self.product(V - self.W)[0] + self.alpha * u)
+        D = np.zeros_like(V)
+        p = z = scaled(r)
+        energy = first = float((r * z).sum())
+        for _ in range(_PRODUCTS):
+            if not energy > _NEAR**2 * first:
+                break
+            Hp = self.product(p)[0] + bend * across(p)
+            if not (curvature := float((p * Hp).sum())) > 0.0:  # by rounding
+                break
+            D += (energy / curvature) * p
+            r -= (energy / curvature) * Hp
+            z = scaled(r)
+            before, energy = energy, float((r * z).sum())
+            p = z + (energy / before) * p
+        return D
+
+
+def _dual(risk: OutputsRisk, tangent: Tangent, height: float) -> tuple[float, Slopes | None]:
+    """Return a lower bound on J*, which is at most `height`, and the slopes that prove it."""
+    plane, objective = tangent.plane, risk.objective
+    witness = plane.witness
+    alpha, most = objective.regularizer.row_lasso, plane.a.reshape(-1, risk.K)
+    if witness is None or witness.slopes is None or alpha is None:
+        return 0.0, None
+    critical = objective.regularizer.critical_strength(most)
+    share = min(1.0, alpha / max(critical, _LEAST))
+    slopes = risk.source.column(_times, witness.slopes, share)
+    offset = share * plane.offset  # of conjugates that are not above 0 at 0
+    if share < 1.0 - _SLIGHT and risk.one.offers("conjugate"):
+        offset = -risk.conjugates(slopes)
+    least = objective.least(share * plane.a, np.zeros(()), height)
+    return least + offset, Slopes(slopes)
+
+
+@light
+def _times(block: Block, slopes: Array, share: float) -> Array:
+    return share * slopes
