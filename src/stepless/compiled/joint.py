@@ -139,6 +139,22 @@ def blend(block, g, slopes, loss, z, b, sharpness):
     return offset, tilt
 
 
+@rowless
+@compiled("block[m,_] slopes[m,K] weighted[m,K] z[m,K] z[m,loss.outputs()]", fastmath=FAST)
+def slopes(block, slopes, weighted, loss, z):
+    """Write the slopes a_i at z (m × K), and s_i a_i; return Σ s_i ℓ_i and the plane's offset."""
+    _, y, s = block
+    total = offset = 0.0
+    for i in range(s.size):
+        here = s[i] * loss.slopes(z[i], y[i], slopes[i])
+        total += here
+        offset += here
+        for c in range(z.shape[1]):
+            weighted[i, c] = s[i] * slopes[i, c]
+            offset -= weighted[i, c] * z[i, c]
+    return total, offset
+
+
 @compiled("block[m,d] g[d,K] slopes[m,K] z[m,K] z[m,loss.outputs()]", fastmath=FAST)
 def tangent(block, g, slopes, loss, z):
     """Write the slopes a_i at z (m × K), and add Σ s_i x_i ⊗ a_i to g.

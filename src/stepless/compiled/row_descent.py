@@ -9,7 +9,7 @@ from stepless.jit import FAST, compiled
 
 @compiled(
     "columns.0[_,m] columns.1[k] columns.2[m] given.0[k,K] given.1[k] given.2[k] point.0[k,K] "
-    "point.1[m,K] point.2[K]",
+    "point.1[K,m] point.2[K]",
     fastmath=FAST,
 )
 def sweep_rows(regularizer, columns, given, point, sweeps):
@@ -17,7 +17,7 @@ def sweep_rows(regularizer, columns, given, point, sweeps):
 
     H = A diag(c) Aᵀ − (Σc) p pᵀ for every column, with p = Ac/Σc. `columns` are a matrix, its rows
     that A is made of, and c; `given` are g, the diagonal of H, and p; `point` is V,
-    diag(c) Aᵀ(V − W) and (V − W)ᵀp, all three written.
+    (V − W)ᵀ(A − p1ᵀ) diag(c) and zeros, all three written.
     """
     A, rows, c = columns
     g, h, p = given
@@ -29,26 +29,18 @@ def sweep_rows(regularizer, columns, given, point, sweeps):
         for j in range(h.size):
             begin, end = A.span(rows[j])
             for e in range(K):
-                u[e] = g[j, e] - bend * p[j] * shift[e]
-            for k in range(begin, end):
-                i, x = A.entry(rows[j], k)
-                for e in range(K):
-                    u[e] += x * t[i, e]
-            for e in range(K):
+                slope, te = g[j, e] - bend * p[j] * shift[e], t[e]
+                for k in range(begin, end):
+                    i, x = A.entry(rows[j], k)
+                    slope += x * te[i]
                 steps[e] = 1.0 / h[j]
-                u[e] = V[j, e] - u[e] * steps[e]
+                u[e] = V[j, e] - slope * steps[e]
             regularizer.shrink_row(u, steps)
-            moved = 0.0
             for e in range(K):
-                u[e] -= V[j, e]
-                moved += abs(u[e])
-            if moved == 0.0:
-                continue
-            for e in range(K):
-                V[j, e] += u[e]
-                shift[e] += p[j] * u[e]
-            for k in range(begin, end):
-                i, x = A.entry(rows[j], k)
-                cx = c[i] * x
-                for e in range(K):
-                    t[i, e] += cx * u[e]
+                step, te = u[e] - V[j, e], t[e]
+                if step != 0.0:
+                    V[j, e] = u[e]
+                    shift[e] += p[j] * step
+                    for k in range(begin, end):
+                        i, x = A.entry(rows[j], k)
+                        te[i] += step * x * c[i]

@@ -6,7 +6,7 @@ import numpy as np
 
 from stepless.arrays import Array
 from stepless.cached import cached_property
-from stepless.compiled import smooth
+from stepless.compiled import joint, smooth
 from stepless.compiled.light import light
 from stepless.data import Block, Column, Source, sum_blocks
 from stepless.intercept import Intercept
@@ -68,6 +68,11 @@ class OutputsRisk(LinearRisk):
     def tangent(self, w: Array, b: Intercept) -> Tangent:
         """Return the tangent plane at W; free intercepts are minimised out, starting from b."""
         z, start = self.scores(w), self._intercepts(b)
+        if not self.objective.intercept:
+            a, sa = (self.source.empty(after=(self.K,)) for _ in range(2))
+            sums = self.source.update((a, sa), joint.slopes, self.objective.loss, z)
+            value, offset = (part / self.m for part in sum_blocks(sums))
+            return Tangent(value, np.zeros(self.K), self._plane(a, sa, offset))
         slopes, weighted = list[Column](), list[Column]()
         value = offset = 0.0
         for c, one in enumerate(self.of_outputs):
@@ -79,9 +84,12 @@ class OutputsRisk(LinearRisk):
             none = self.source.home.constant(0.0)  # where only R ≥ 0 is known
             slopes.append(known or none)
             weighted.append(a if known else none)
-        g = self.source.combinations(self.source.column(_side_by_side, *weighted))
-        witness = Slopes(self.source.column(_side_by_side, *slopes))
-        return Tangent(value, start, Plane(g.ravel() / self.m, offset, witness=witness))
+        a, sa = (self.source.column(_side_by_side, *each) for each in (slopes, weighted))
+        return Tangent(value, start, self._plane(a, sa, offset))
+
+    def _plane(self, slopes: Column, weighted: Column, offset: float) -> Plane:
+        g = self.source.combinations(weighted).ravel() / self.m
+        return Plane(g, offset, witness=Slopes(slopes))
 
     def conjugates(self, slopes: Column) -> float:
         """Return Σ_c Σ_i s_i ℓ*(a_ic, y_ic)/m."""

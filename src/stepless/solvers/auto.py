@@ -59,7 +59,8 @@ def choose(risk: Risk, gap: float) -> Solver | SolverSequence:
     | … else a sum over examples:                      |                                    |
     | a domain without a projection in a metric        | sgd-pd                             |
     | a penalty but l2, a domain but the ball,         | proximal-newton if both are of     |
-    | and a smooth loss                                | each weight, or GroupsL2, then     |
+    | and a smooth loss                                | each weight, or GroupsL2, or l1/l2 |
+    |                                                  | of several outputs, then           |
     |                                                  | accelerated                        |
     | … and a loss with corners                        | smoothed-proximal-newton if both   |
     |                                                  | are of each weight, or GroupsL2,   |

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -103,8 +103,9 @@ class ProximalNewton:
                 A free intercept is a variable of the model, and minimised out exactly after each
                 step. Where steps were too long, each curvature of the loss gets a share of the
                 largest one. With many examples it begins on an eighth of them. The a_i are those
-                that the model predicts, where that was true. Several outputs with the lasso of
-                rows are `row_newton`'s.
+                that the model predicts, where that was true. Of several outputs with the lasso of
+                rows the model has the loss's largest curvature, and its minimum on the rows in
+                use is Newton's, by conjugate gradients.
 
     Examples
     --------
@@ -129,7 +130,7 @@ class ProximalNewton:
             )
         return needs_separable(objective)
 
-    def start(self, risk: RowRisk, w: Array, b: float) -> ProximalNewtonState:
+    def start(self, risk: RowRisk, w: Array, b: Any) -> Any:
         if isinstance(risk, OutputsRisk):
             return _ROWS.start(risk, w, b)
         source, kept = risk.source, Predictions.of(risk.source, w, b)
@@ -137,7 +138,7 @@ class ProximalNewton:
         state.fresh = not w.any()
         return state
 
-    def resume(self, risk: RowRisk, state: ProximalNewtonState) -> ProximalNewtonState:
+    def resume(self, risk: RowRisk, state: Any) -> Any:
         """Keep all but the penalty: slopes, dual point and Hessian are those of the same risk."""
         w = state.w.copy()
         if isinstance(risk, OutputsRisk):
@@ -155,7 +156,7 @@ class ProximalNewton:
             found.model.penalize(found.chosen.objective(risk.objective))
         return found
 
-    def step(self, risk: RowRisk, state: ProximalNewtonState, rng: np.random.Generator) -> Finding:
+    def step(self, risk: RowRisk, state: Any, rng: np.random.Generator) -> Finding:
         if isinstance(risk, OutputsRisk):
             return _ROWS.step(risk, state)
         dual = self.advance(risk, state)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from stepless.arrays import Array, Indices
-from stepless.cached import cached_property
 from stepless.compiled.blas import single_threaded_blas
 from stepless.compiled.light import light
 from stepless.compiled.row_descent import sweep_rows
@@ -20,7 +19,7 @@ from stepless.proof.witness import Slopes
 from stepless.risks.outputs_risk import OutputsRisk
 from stepless.solvers.solver import Finding
 
-_FEWEST, _MORE = 100, 2  # rows that a working set gets, and how many times as many as are in use
+_FEWEST, _MORE = 200, 2  # rows that a working set gets, and how many times as many as are in use
 _SWEEPS = 5  # between two Newton steps
 _PRODUCTS = 25  # of conjugate gradients in a Newton step, at most,
 _NEAR = 0.2  # until its residual is so small a share of the first
@@ -28,6 +27,7 @@ _LENGTHS = 1.0, 0.5, 0.25, 0.125  # of a Newton step
 _LOOK = 4  # Newton steps on the same features as there are in all cost as much as a look at these
 _SETTLED = 0.1  # of what the first of them gained: below, the next working set is due
 _SLIGHT = 1e-9  # what is scaled by so little is scaled with its conjugates
+_FLAT = 1e-10  # share of a feature's square below which a variance is rounding
 _LEAST = 1e-300
 
 
@@ -38,6 +38,7 @@ class RowNewtonState:
     w: Array
     b: Intercept
     tangent: Tangent | None = None
+    model: RowModel | None = None  # the last one
 
 
 class RowNewton:
@@ -46,7 +47,7 @@ class RowNewton:
     The risk is below its quadratic model with the largest curvature β of the loss, and equal to it
     for least squares: XᵀCX for each output, C = β diag(s)/m. On a working set of rows the model and
     α Σ_j ‖W_j‖ are minimised by sweeps of coordinate descent, a row at a time, and by Newton's
-    method on the rows that are not 0, whose penalty has the Hessian α(I − uuᵀ)/‖W_j‖, u = W_j/‖W_j‖.
+    method on the rows that are not 0, where the Hessian of ‖·‖ is (I − uuᵀ)/‖W_j‖, u = W_j/‖W_j‖.
     Its system is solved by conjugate gradients, with each row's own block as the preconditioner.
     A dual point is the slopes times the largest θ ≤ 1 with all ‖θG_j‖ ≤ α.
     """
@@ -83,13 +84,16 @@ class RowNewton:
                 -slopes[others] / np.maximum(risk.source.sizes[others], _LEAST), n
             )
             others = others[order[:n]]
-        rows = np.sort(np.append(np.flatnonzero(used), others))
+        rows: Indices = np.sort(np.append(np.flatnonzero(used), others))
         if not rows.size:
             return
-        model = RowModel.of(risk, rows, W[rows], G[rows])
+        if state.model is None or not np.isin(rows, state.model.rows).all():
+            state.model = RowModel.of(risk, rows)
+        rows = state.model.rows
+        model = replace(state.model, W=W[rows], G=G[rows])
         V, first = W[rows], math.inf
         turns = max(1, risk.source.nnz // (_LOOK * max(model.source.nnz, 1)))
-        before = model.height(V)
+        before = model.penalty(V)
         with single_threaded_blas():
             for _ in range(turns):
                 V = model.newton_step(model.swept(V))
@@ -98,8 +102,7 @@ class RowNewton:
                 first = gain if math.isinf(first) else first
                 if not gain > _SETTLED * first:
                     break
-        W = W.copy()
-        move = V - W[rows]
+        move, W = V - W[rows], W.copy()
         W[rows] = V
         state.w = W.ravel()
         if risk.objective.intercept:
@@ -116,112 +119,86 @@ class RowModel:
     source: Source  # with the model's features only
     c: Array  # the diagonal of C
     means: Array  # p
+    h: Array  # the diagonal of H
     regularizer: Regularizer
     alpha: float
+    rows: Indices  # of all weights
     W: Array
     G: Array
 
     @classmethod
-    def of(cls, risk: OutputsRisk, rows: Indices, W: Array, G: Array) -> RowModel:
-        whole, source, penalty = risk.source, risk.source, risk.objective.regularizer
+    def of(cls, risk: OutputsRisk, rows: Indices) -> RowModel:
+        """Return the model of some rows, around 0."""
+        whole, penalty, means = risk.source, risk.objective.regularizer, risk.means[rows]
         source = whole if rows.size == whole.shape[1] else whole.narrowed(rows)
         c = (risk.one.smoothness() / risk.m) * whole.s
-        return cls(source, c, risk.means[rows], penalty, float(penalty.row_lasso or 0.0), W, G)
+        squares = source.squares(c)
+        h = np.maximum(squares - float(c.sum()) * means**2, np.maximum(_FLAT * squares, _LEAST))
+        none = np.zeros((rows.size, risk.K))
+        return cls(source, c, means, h, penalty, float(penalty.row_lasso or 0.0), rows, none, none)
 
-    @cached_property
-    def bend(self) -> float:
-        return float(self.c.sum())
+    def moves(self, D: Array) -> Array:
+        """Return C(X − 1pᵀ)D."""
+        moves: Array = self.c[:, None] * (self.source.scores(D).whole - self.means @ D)
+        return moves
 
-    @cached_property
-    def h(self) -> Array:
-        """The diagonal of H."""
-        h = self.source.squares(self.c) - self.bend * self.means**2
-        return np.maximum(h, _LEAST)
-
-    def moves(self, D: Array) -> tuple[Array, Array]:
-        """Return CXD and Dᵀp."""
-        return self.c[:, None] * self.source.scores(D).whole, self.means @ D
-
-    def product(self, D: Array) -> tuple[Array, float]:
-        """Return HD, and ⟨D, HD⟩."""
-        t, shift = self.moves(D)
-        found = self.source.combinations(t) - np.outer(self.bend * self.means, shift)
-        return found, float((D * found).sum())
+    def product(self, D: Array) -> Array:
+        """Return HD."""
+        t = self.moves(D)
+        return self.source.combinations(t) - np.outer(self.means, t.sum(axis=0))
 
     def height(self, V: Array) -> float:
         """Return the model's value at V."""
-        D = V - self.W
-        t, shift = self.moves(D)
-        some = self.c > 0.0
-        square = float((t[some] ** 2 / self.c[some, None]).sum()) - self.bend * float(shift @ shift)
-        return float((self.G * D).sum()) + 0.5 * square + self._penalty(V)
+        D, some = V - self.W, self.c > 0.0
+        square = float((self.moves(D)[some] ** 2 / self.c[some, None]).sum())
+        return float((self.G * D).sum()) + 0.5 * square + self.penalty(V)
 
-    def _penalty(self, V: Array) -> float:
+    def penalty(self, V: Array) -> float:
+        """Return Ω(V)."""
         return self.alpha * float(np.sqrt((V * V).sum(axis=1)).sum())
 
     def swept(self, V: Array) -> Array:
         """Return V after sweeps of coordinate descent."""
-        V = V.copy()
         columns, given = (*self.source.columns, self.c), (self.G, self.h, self.means)
-        sweep_rows(self.regularizer, columns, given, (V, *self.moves(V - self.W)), _SWEEPS)
-        return V
+        point = V.copy(), self.moves(V - self.W).T.copy(), np.zeros(V.shape[1])
+        sweep_rows(self.regularizer, columns, given, point, _SWEEPS)
+        return point[0]
 
     def newton_step(self, V: Array) -> Array:
         """Return lower weights on the way to the minimum over the rows that are not 0, or V."""
-        used = np.flatnonzero(V.any(axis=1))
-        if not used.size:
-            return V
-        part = self if used.size == len(V) else self._part(used, V)
-        at = V[used]
-        D = part.newton_direction(at)
-        height = part.height(at)
+        D, height = self.newton_direction(V), self.height(V)
         for t in _LENGTHS:
-            there = at + t * D
-            there[(there * at).sum(axis=1) <= 0.0] = 0.0  # beyond the corner at 0
-            if part.height(there) < height:
-                V = V.copy()
-                V[used] = there
-                break
+            there = V + t * D
+            there[(there * V).sum(axis=1) <= 0.0] = 0.0  # beyond the corner at 0
+            if self.height(there) < height:
+                return there
         return V
 
-    def _part(self, rows: Indices, V: Array) -> RowModel:
-        """Return the model of some rows, around V, where it has the same values but for a constant."""
-        G = self.G + self.product(V - self.W)[0]
-        return RowModel(
-            self.source.narrowed(rows),
-            self.c,
-            self.means[rows],
-            self.regularizer,
-            self.alpha,
-            V[rows],
-            G[rows],
-        )
-
     def newton_direction(self, V: Array) -> Array:
-        """Solve for Newton's direction at rows that are not 0, by conjugate gradients."""
+        """Solve for Newton's direction in the rows that are not 0, by conjugate gradients."""
         lengths = np.sqrt((V * V).sum(axis=1))[:, None]
-        u, bend = V / lengths, self.alpha / lengths
-        h = self.h[:, None]
+        used = lengths > 0.0
+        u = np.divide(V, lengths, where=used, out=np.zeros_like(V))
+        bend = np.divide(self.alpha, lengths, where=used, out=np.zeros_like(lengths))
+        steps, across = 1.0 / self.h[:, None], 1.0 / (self.h[:, None] + bend)
 
-        def across(D: Array) -> Array:
-            return D - u * (u * D).sum(axis=1)[:, None]
+        def radial(D: Array) -> Array:
+            part: Array = u * (u * D).sum(axis=1)[:, None]
+            return part
 
-        def scaled(r: Array) -> Array:
-            return (r + bend / h * (r - across(r))) / (h + bend)
-
-        r = -(self.G + self.product(V - self.W)[0] + self.alpha * u)
+        r = used * -(self.G + self.product(V - self.W) + self.alpha * u)
         D = np.zeros_like(V)
-        p = z = scaled(r)
+        p = z = across * r + (steps - across) * radial(r)
         energy = first = float((r * z).sum())
         for _ in range(_PRODUCTS):
             if not energy > _NEAR**2 * first:
                 break
-            Hp = self.product(p)[0] + bend * across(p)
+            Hp = used * (self.product(p) + bend * (p - radial(p)))
             if not (curvature := float((p * Hp).sum())) > 0.0:  # by rounding
                 break
             D += (energy / curvature) * p
             r -= (energy / curvature) * Hp
-            z = scaled(r)
+            z = across * r + (steps - across) * radial(r)
             before, energy = energy, float((r * z).sum())
             p = z + (energy / before) * p
         return D
