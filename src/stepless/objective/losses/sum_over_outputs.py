@@ -19,7 +19,8 @@ class SumOverOutputs(Loss):
     >>> import numpy as np
     >>> from stepless.objective import Squared
     >>> a = np.empty(2)
-    >>> SumOverOutputs(Squared(), 2).slopes(np.array([3.0, 0.0]), np.array([1.0, 1.0]), a), a
+    >>> z, y = np.array([3.0, 0.0]), np.array([1.0, 1.0])
+    >>> float(SumOverOutputs(Squared(), 2).slopes(z, y, a)), a
     (2.5, array([ 2., -1.]))
     """
 
