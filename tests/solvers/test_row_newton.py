@@ -1,6 +1,7 @@
 """Newton steps with the lasso of rows, against scikit-learn's coordinate descent."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from stepless.objective import L1, Huber, Objective, Poisson, RowsL2, Squared, S
 from stepless.risks.joint_risk import risk_of
 from stepless.solvers.batch.accelerated import Accelerated
 from stepless.solvers.batch.proximal_newton import ProximalNewton
+from stepless.solvers.batch.row_newton import RowModel
 from stepless.stopping import Stopping
 
 M, D, K = 80, 300, 4
@@ -105,3 +107,42 @@ def test_at_the_critical_strength_there_are_no_weights():
 )
 def test_what_it_lacks(loss, penalty, sentence):
     assert sentence in ProximalNewton().lacks(Objective(SumOverOutputs(loss, 2), penalty))
+
+
+def test_the_first_look_bounds_by_slopes_that_are_scaled_to_the_strength():
+    risk, _, Y = made(0.25, free=False)
+    found = ProximalNewton().step(
+        risk, ProximalNewton().start(risk, np.zeros(risk.d), 0.0), np.random.default_rng(0)
+    )
+    # θ = ¼ of the slopes −Y: −Σ (½θ²y² − θy²)/m
+    assert found.lower_bound == pytest.approx((0.25 - 0.5 * 0.25**2) * (Y**2).sum() / M)
+    assert found.lower_bound <= risk.verify(found.w, found.b, found.claim).lower_bound * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("free", [True, False])
+def test_the_model_of_least_squares_is_exact(free):
+    risk, _, _ = made(0.1, free=free, weights=True, offset=10.0)
+    rng, rows = np.random.default_rng(1), np.arange(10, 40)
+    W, V = (np.zeros((D, K)) for _ in range(2))
+    W[rows], V[rows] = rng.normal(size=(2, rows.size, K))
+    here, there = (risk.tangent(part.ravel(), np.zeros(K)) for part in (W, V))
+    G = here.plane.a.reshape(D, K)[rows]
+    model = replace(RowModel.of(risk, rows), W=W[rows], G=G)
+    rise = model.height(V[rows]) - model.height(W[rows])
+    rise -= model.penalty(V[rows]) - model.penalty(W[rows])
+    assert rise == pytest.approx(there.value - here.value, rel=1e-9)
+    slopes = G + model.product(V[rows] - W[rows])
+    np.testing.assert_allclose(slopes, there.plane.a.reshape(D, K)[rows], rtol=1e-6, atol=1e-6)
+
+
+def test_a_newton_step_beyond_a_rows_corner_ends_there():
+    risk, _, _ = made(0.3)
+    rows = np.array([10, 11, 20])
+    model = RowModel.of(risk, rows)
+    G = risk.tangent(np.zeros(risk.d), np.zeros(K)).plane.a.reshape(D, K)[rows]
+    model = replace(model, G=G * np.array([[2.0], [2.0], [0.0]]))
+    V = model.swept(model.W)
+    V[2] = 1e-3
+    found = model.newton_step(V)
+    assert not found[2].any()
+    assert found[:2].any(axis=1).all()
