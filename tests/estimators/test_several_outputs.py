@@ -12,7 +12,8 @@ from sklearn.metrics import r2_score
 from stepless import SOLVERS, LinearRegressor, Loss, alpha_path, load_model, minimize, save_model
 from stepless.checks.contract import ContractError
 from stepless.data import Source
-from stepless.objective import Objective, RowsL2, Squared, SumOverOutputs
+from stepless.design import Dense
+from stepless.objective import FiniteSum, Objective, RowsL2, Softmax, Squared, SumOverOutputs
 from stepless.report import verify
 from stepless.risks.joint_risk import risk_of
 from stepless.solvers.lacking import lack_of
@@ -169,6 +170,20 @@ def test_a_users_loss_is_checked(examples):
 def test_what_is_refused(examples, act, sentence):
     with pytest.raises(ValueError, match=sentence):
         act(*examples)
+
+
+@pytest.mark.parametrize("columns", [1, 2, 4, None])
+@pytest.mark.parametrize("loss", [SumOverOutputs(Squared(), 3), Squared(), Softmax(3)], ids=str)
+def test_a_risk_refuses_other_columns_of_targets(loss, columns):
+    """Compiled loops do not check."""
+    y = np.zeros(5 if columns is None else (5, columns))
+    if columns is None and not isinstance(loss, SumOverOutputs):
+        assert risk_of(Objective(loss, RowsL2(0.2)), Source(np.eye(5), y)).m == 5
+        return
+    with pytest.raises(ValueError, match=r"needs targets that are (rows of 3 )?numbers"):
+        risk_of(Objective(loss, RowsL2(0.2)), Source(np.eye(5), y))
+    with pytest.raises(ValueError, match="targets of shape"):
+        FiniteSum(loss, Dense.of(np.eye(5)), y, np.ones(5))
 
 
 def test_equal_targets_need_no_warning(examples):

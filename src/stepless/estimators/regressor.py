@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from stepless.arrays import AnyArray, Array, MatrixLike, Weights
 from stepless.compiled.light import light
+from stepless.cross_validation import is_choice
 from stepless.data import Block, Source, Store
 from stepless.estimators import proof
 from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
@@ -211,7 +212,7 @@ solver_, n_passes_, stopped_by_, coef_error_, intercept_range_, certain_zeros_, 
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
+        tags.target_tags.multi_output = not (is_choice(self.alpha) and self.alpha == "auto")
         return tags
 
     def score(

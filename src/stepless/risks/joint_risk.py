@@ -17,7 +17,7 @@ from stepless.objective import JointLoss, Objective, SumOverOutputs
 from stepless.plane import Plane, Tangent
 from stepless.proof import Interval, joint as proof
 from stepless.proof.witness import Slopes, Witness
-from stepless.risks.linear_risk import LinearRisk, zero_predictions
+from stepless.risks.linear_risk import LinearRisk, refuse_other_columns, zero_predictions
 from stepless.risks.outputs_risk import OutputsRisk
 from stepless.risks.risk import RowRisk
 
@@ -49,6 +49,7 @@ class JointRisk(LinearRisk):
 
     def _with_classes(self, source: Source) -> Source:
         """Refuse targets that are no class, unless of weight 0: loops do not check."""
+        refuse_other_columns(self.loss, source)
         if all(source.map(_are_classes, self.loss)):
             return source
         return source.relabelled(source.column(_known_classes, self.loss))

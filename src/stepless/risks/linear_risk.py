@@ -50,6 +50,7 @@ class LinearRisk(RowRisk):
         refuse_unless(isinstance(objective, Objective), "objective", "Objective", objective)
         refuse_unless(isinstance(source, Source), "source", "Source", source)
         self.objective, self.source, loss = objective, source, objective.loss
+        refuse_other_columns(loss, source)
         self.m, self.d = source.shape
         objective.domain.admit(self.d * objective.outputs)
         objective.regularizer.admit(self.d)
@@ -178,6 +179,14 @@ class LinearRisk(RowRisk):
 
         free, probes = self.objective.intercept, self.source.home.probes
         return bottom(cuts, b, smooth=self._smooth, free=free, probes=probes)
+
+
+def refuse_other_columns(loss: Loss, source: Source) -> None:
+    """Refuse targets of other columns than those of the loss: loops do not check."""
+    columns = loss.outputs() if loss.targets == "rows" else None
+    if source.outputs != columns:
+        needed = "numbers" if columns is None else f"rows of {columns} numbers"
+        raise ValueError(f"{loss} needs targets that are {needed}, one per example")
 
 
 @rowless
