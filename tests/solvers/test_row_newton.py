@@ -141,8 +141,19 @@ def test_a_newton_step_beyond_a_rows_corner_ends_there():
     model = RowModel.of(risk, rows)
     G = risk.tangent(np.zeros(risk.d), np.zeros(K)).plane.a.reshape(D, K)[rows]
     model = replace(model, G=G * np.array([[2.0], [2.0], [0.0]]))
-    V = model.swept(model.W)
+    V = model.swept(model.W, 5)
     V[2] = 1e-3
-    found = model.newton_step(V)
+    found, _ = model.newton_step(V)
     assert not found[2].any()
     assert found[:2].any(axis=1).all()
+
+
+def test_where_newton_steps_are_short_sweeps_go_on():
+    """Far more features than examples, weakly penalised: rows end at 0 one by one."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4, 150)) * 10 ** rng.uniform(-2.0, 2.0, 150)
+    Y = 3.0 * rng.normal(size=(4, 3))
+    objective = Objective(SumOverOutputs(Squared(), 3), RowsL2(0.1), intercept=False)
+    risk = risk_of(objective, Source(X, Y, threads=1))
+    found = minimize(risk, ProximalNewton(), Stopping(gap=1e-6, passes=40))
+    assert found.stopped_by == "gap"

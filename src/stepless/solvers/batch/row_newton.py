@@ -20,7 +20,8 @@ from stepless.risks.outputs_risk import OutputsRisk
 from stepless.solvers.solver import Finding
 
 _FEWEST, _MORE = 200, 2  # rows that a working set gets, and how many times as many as are in use
-_SWEEPS = 5  # between two Newton steps
+_SWEEPS, _MOST_SWEEPS = 5, 320  # between two Newton steps: twice as many after one that was
+_LONG = 0.5  # a shorter share of its length
 _PRODUCTS = 25  # of conjugate gradients in a Newton step, at most,
 _NEAR = 0.2  # until its residual is so small a share of the first
 _LENGTHS = 1.0, 0.5, 0.25, 0.125  # of a Newton step
@@ -28,6 +29,7 @@ _LOOK = 4  # Newton steps on the same features as there are in all cost as much 
 _SETTLED = 0.1  # of what the first of them gained: below, the next working set is due
 _SLIGHT = 1e-9  # what is scaled by so little is scaled with its conjugates
 _FLAT = 1e-10  # share of a feature's square below which a variance is rounding
+_ROUNDED = 1e-12
 _LEAST = 1e-300
 
 
@@ -39,6 +41,7 @@ class RowNewtonState:
     b: Intercept
     tangent: Tangent | None = None
     model: RowModel | None = None  # the last one
+    sweeps: int = 0  # before a Newton step
 
 
 class RowNewton:
@@ -60,7 +63,7 @@ class RowNewton:
         return None
 
     def start(self, risk: OutputsRisk, w: Array, b: Intercept) -> RowNewtonState:
-        return RowNewtonState(w.copy(), b)
+        return RowNewtonState(w.copy(), b, sweeps=_SWEEPS)
 
     def step(self, risk: OutputsRisk, state: RowNewtonState) -> Finding:
         if state.tangent is not None:
@@ -96,7 +99,8 @@ class RowNewton:
         before = model.penalty(V)
         with single_threaded_blas():
             for _ in range(turns):
-                V = model.newton_step(model.swept(V))
+                V, t = model.newton_step(model.swept(V, state.sweeps))
+                state.sweeps = _SWEEPS if t >= _LONG else min(2 * state.sweeps, _MOST_SWEEPS)
                 height = model.height(V)
                 gain, before = before - height, height
                 first = gain if math.isinf(first) else first
@@ -157,22 +161,27 @@ class RowModel:
         """Return Ω(V)."""
         return self.alpha * float(np.sqrt((V * V).sum(axis=1)).sum())
 
-    def swept(self, V: Array) -> Array:
+    def swept(self, V: Array, sweeps: int) -> Array:
         """Return V after sweeps of coordinate descent."""
         columns, given = (*self.source.columns, self.c), (self.G, self.h, self.means)
         point = V.copy(), self.moves(V - self.W).T.copy(), np.zeros(V.shape[1])
-        sweep_rows(self.regularizer, columns, given, point, _SWEEPS)
+        sweep_rows(self.regularizer, columns, given, point, sweeps)
         return point[0]
 
-    def newton_step(self, V: Array) -> Array:
-        """Return lower weights on the way to the minimum over the rows that are not 0, or V."""
+    def newton_step(self, V: Array) -> tuple[Array, float]:
+        """Return lower weights on the way to the minimum over the rows that are not 0, and how far.
+
+        They are V, and 0, if none are lower.
+        """
         D, height = self.newton_direction(V), self.height(V)
-        for t in _LENGTHS:
+        back = np.maximum(-(D * V).sum(axis=1) / np.maximum((V * V).sum(axis=1), _LEAST), 0.0)
+        nearest = 1.0 / max(float(back.max()), 1.0)  # where the first row reaches its corner at 0
+        for t in (*_LENGTHS, nearest):
             there = V + t * D
-            there[(there * V).sum(axis=1) <= 0.0] = 0.0  # beyond the corner at 0
+            there[t * back >= 1.0 - _ROUNDED] = 0.0
             if self.height(there) < height:
-                return there
-        return V
+                return there, t
+        return V, 0.0
 
     def newton_direction(self, V: Array) -> Array:
         """Solve for Newton's direction in the rows that are not 0, by conjugate gradients."""
