@@ -31,7 +31,7 @@ def _fit(ready, problem, setting):
 
 
 def _answer(model):
-    return Answer(model.coef_.ravel(), model.lower_bound_)
+    return Answer(np.squeeze(model.coef_.T), model.lower_bound_)  # d, or d × K
 
 
 def _fit_path(ready, problem, setting):
@@ -55,7 +55,7 @@ CONTENDERS = [
     _contender(
         ("logistic", "squared_hinge", "squared"),
         (1e-2, 1e-3, 1e-4, 1e-6, 1e-8),  # the last one's lower bound is what peers are held to
-        penalties=("l1", "elasticnet", "groups"),
+        penalties=("l1", "elasticnet", "groups", "l1/l2"),
         default={"gap": 1e-3},
     ),
     _contender(

@@ -17,6 +17,7 @@ from stepless.objective import (
     Loss,
     Objective,
     Regularizer,
+    SumOverOutputs,
     Zero,
     penalty_of,
 )
@@ -180,6 +181,16 @@ class Problem:
                 )
             return replace(self, loss=JOINT[type(self.loss)](count))
         return self
+
+    def of_outputs(self, count: int) -> Self:
+        """Return the problem of `count` outputs, each with targets of its own."""
+        if count == 1:
+            return self
+        if self.chooses and self.alpha == "auto":
+            raise ValueError(
+                f"alpha='auto' does not know {count} outputs at once; use alpha='cv', or 'scaled'"
+            )
+        return replace(self, loss=SumOverOutputs(self.loss, count))
 
 
 def loss_of(loss: str | Loss) -> Loss:

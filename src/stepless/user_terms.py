@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from stepless.arrays import Array
-from stepless.objective import Constraint, Domain, Loss, Regularizer
+from stepless.objective import Constraint, Domain, Loss, Regularizer, SumOverOutputs
 from stepless.risks.oracle_risk import OracleRisk
 from stepless.risks.risk import Risk
 from stepless.term import Term
@@ -34,6 +34,8 @@ def check_user_terms(risk: Risk) -> None:
     objective = risk.objective
     check_user_penalty(risk.d, objective.regularizer, objective.domain, outputs=objective.outputs)
     loss = getattr(objective, "loss", None)
+    if isinstance(loss, SumOverOutputs):
+        loss = loss.loss
     if loss is not None and is_user_defined(loss):
         y = getattr(getattr(risk, "source", risk), "y", None)  # a kernel risk has no source
         if y is not None:
@@ -63,6 +65,7 @@ def check_user_penalty(
 def check_user_loss(loss: Loss, y: Array) -> None:
     """Refuse a loss of these targets, as `check_user_terms` does."""
     if is_user_defined(loss):
+        y = y.ravel()
         few = np.sort(y[:: max(1, y.size // _SAMPLE)])
         size = round(math.log10(max(-few[0], few[-1], 1e-300)))
         _once(loss, size, lambda: _check_loss(loss, y, few))

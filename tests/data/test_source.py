@@ -155,7 +155,7 @@ def test_data_become_what_kernels_read():
     assert np.shares_memory(Source(A, np.ones(3)).X.array, A)
 
 
-@pytest.mark.parametrize("y", [np.ones(2), np.ones(4), np.ones((3, 1)), 1.0], ids=np.shape)
+@pytest.mark.parametrize("y", [np.ones(2), np.ones(4), np.ones((3, 1, 1)), 1.0], ids=np.shape)
 def test_targets_and_weights_are_one_a_row(y):
     """Kernels read one a row without a look at how many there are."""
     A, three = np.ones((3, 2)), np.ones(3)

@@ -118,6 +118,11 @@ def level_shares(p, y, s):
 def _dual_point(loss, y, s, slopes, intercept):
     """Return −(1/m) Σ s_i ℓ*(a_i, y_i) and the slopes, levelled if there is an intercept."""
     m = len(y)
+    if kind(loss) == "SumOverOutputs":
+        columns = zip(_columns_of(y), _columns_of(slopes), strict=True)
+        each = [_dual_point(loss.loss, yc, s, ac, intercept) for yc, ac in columns]
+        a = [[aic for [aic] in row] for row in zip(*(column for _, column in each), strict=True)]
+        return mp.fsum(height for height, _ in each), a
     if not joint(loss):
         a = vector(_flat(slopes))
         a = level(a, s) if intercept else a
@@ -138,6 +143,11 @@ def _dual_point(loss, y, s, slopes, intercept):
     return mp.fsum(parts), a
 
 
+def _columns_of(array):
+    """Return the columns of a matrix."""
+    return [[row[c] for row in array] for c in range(len(array[0]))]
+
+
 def _risk(loss, z, y, s, b):
     """(1/m) Σ s_i ℓ(z_i + b, y_i)."""
     m, K = len(z), loss.outputs()
@@ -147,7 +157,7 @@ def _risk(loss, z, y, s, b):
     for zi, yi, si in zip(z, y, s, strict=True):
         at = [zic + bc for zic, bc in zip(zi, b, strict=True)]
         if si:
-            parts.append(real(si) * value(loss, at if joint(loss) else at[0], yi))
+            parts.append(real(si) * value(loss, at if K > 1 else at[0], yi))
     return mp.fsum(parts) / m
 
 

@@ -28,7 +28,9 @@ def _sigmoid(t):
 
 
 def value(loss, z, y):
-    """ℓ(z, y); of a joint loss z is K numbers and y a class."""
+    """ℓ(z, y); of a joint loss z is K numbers and y a class; of a sum over outputs, K too."""
+    if kind(loss) == "SumOverOutputs":
+        return mp.fsum(value(loss.loss, *pair) for pair in zip(z, y, strict=True))
     if joint(loss):
         return _joint_value(loss, vector(z), int(y))
     z, y = exact(z), exact(y)

@@ -32,6 +32,19 @@ def predictions(block, w):
     return z
 
 
+@compiled("block[m,d] g[d,K] a[m,K]", fastmath=FAST)
+def combinations(block, g, a):
+    """Add Σ x_i ⊗ a_i to g."""
+    X, _, s = block
+    K = a.shape[1]
+    for i in range(s.size):
+        first, last = X.span(i)
+        for k in range(first, last):
+            j, v = X.entry(i, k)
+            for c in range(K):
+                g[j, c] += a[i, c] * v
+
+
 @rowless
 @compiled("block[m,_] z[m,K] b[K] b[loss.outputs()]", fastmath=FAST)
 def value(block, loss, z, b):
@@ -124,6 +137,22 @@ def blend(block, g, slopes, loss, z, b, sharpness):
                     j, v = X.entry(i, k)
                     g[j, c] += a * v
     return offset, tilt
+
+
+@rowless
+@compiled("block[m,_] slopes[m,K] weighted[m,K] z[m,K] z[m,loss.outputs()]", fastmath=FAST)
+def slopes(block, slopes, weighted, loss, z):
+    """Write the slopes a_i at z (m × K), and s_i a_i; return Σ s_i ℓ_i and the plane's offset."""
+    _, y, s = block
+    total = offset = 0.0
+    for i in range(s.size):
+        here = s[i] * loss.slopes(z[i], y[i], slopes[i])
+        total += here
+        offset += here
+        for c in range(z.shape[1]):
+            weighted[i, c] = s[i] * slopes[i, c]
+            offset -= weighted[i, c] * z[i, c]
+    return total, offset
 
 
 @compiled("block[m,d] g[d,K] slopes[m,K] z[m,K] z[m,loss.outputs()]", fastmath=FAST)

@@ -13,7 +13,8 @@ from stepless.term import Term
 class Block(Term):
     """Consecutive rows with their targets and weights: views of the arrays of a source.
 
-    A loop unpacks it in its first line: ``X, y, s = block``.
+    A loop unpacks it in its first line: ``X, y, s = block``. A target is a number, or a row of them
+    where there are several outputs.
     """
 
     X: Design
@@ -27,7 +28,7 @@ class Block(Term):
     @cached_property
     def rowless(self) -> Block:
         """The targets and weights alone: one type, so one compiled loop, for rows of any layout."""
-        return Block(Dense(np.empty((self.y.size, 0))), self.y, self.s)
+        return Block(Dense(np.empty((self.s.size, 0))), self.y, self.s)
 
     def part(self, lo: int, hi: int) -> Block:
         """Return the rows from lo to hi; nothing is copied."""

@@ -15,7 +15,7 @@ from scipy.linalg.blas import dsyrk
 from stepless.arguments import brief
 from stepless.arrays import Array, Indices, MatrixLike
 from stepless.cached import cached_property
-from stepless.compiled import oracle, products
+from stepless.compiled import joint, oracle, products
 from stepless.compiled.blas import single_threaded_blas
 from stepless.compiled.light import light
 from stepless.data.block import Block
@@ -31,6 +31,7 @@ T = TypeVar("T")
 
 _SHARED = 8  # of so many entries one, at least, is needed, or else a copy of those is made
 _ENTRIES = 1_000_000  # of dense rows that are multiplied at a time
+_SPARED = 2  # of the features one at least is in use, or else the others are left out
 _MADE = "_blocks", "whole", "columns", "_wider"  # anew, where a source is unpickled
 
 
@@ -55,7 +56,8 @@ class Source:
     X
         One row per example: a matrix, dense or sparse, a `Design`, or a `Home` of rows.
     y, s
-        Targets, and sample weights ≥ 0 (default: 1): arrays, or columns of a home's blocks.
+        Targets, one number or one row of them per example, and sample weights ≥ 0 (default: 1):
+        arrays, or columns of a home's blocks.
     threads
         Number of threads; None for all cores.
     scaled
@@ -91,7 +93,7 @@ class Source:
         self.home, self._s = X, X.constant(1.0)
         if s is not None:
             self._s = self._checked("sample weights", s)
-        self._y = self._checked("targets", y)
+        self._y = self._checked("targets", y, outputs=True)
         if not (threads is None or (isinstance(threads, Integral) and threads >= 1)):
             raise ValueError(f"threads must be a positive whole number, not {brief(threads)}")
         self.threads = available_cores() if threads is None else int(threads)
@@ -111,15 +113,15 @@ class Source:
                 self._s = self.column(_scaled_weights, share)
             self.__dict__.pop("_blocks")
 
-    def _checked(self, name: str, values: ArrayLike | Column) -> Column:
-        """Return one number per row: loops do not check."""
+    def _checked(self, name: str, values: ArrayLike | Column, outputs: bool = False) -> Column:
+        """Return one number per row, or one for each of several outputs: loops do not check."""
         if isinstance(values, Column):
             return values
         try:
             array = np.ascontiguousarray(values, dtype=np.float64)
         except (TypeError, ValueError, OverflowError) as error:
             raise ValueError(f"{name} must be numbers, not {brief(values)}") from error
-        if array.shape != self.shape[:1]:
+        if array.shape[:1] != self.shape[:1] or array.ndim > 1 + outputs:
             raise ValueError(
                 f"there are {self.shape[0]} examples, but {name} of shape {array.shape}"
             )
@@ -141,6 +143,12 @@ class Source:
     @property
     def s(self) -> Array:
         return self._s.whole
+
+    @property
+    def outputs(self) -> int | None:
+        """Number of columns of targets; None if a target is a number."""
+        part = self._y.parts[0] if self.home.here else None
+        return None if part is None or part.ndim == 1 else int(part.shape[1])
 
     @property
     def weights(self) -> Column:
@@ -247,7 +255,7 @@ class Source:
     def relabelled(self, y: ArrayLike | Column) -> Source:
         """Return the same examples and weights with other targets; X is not copied."""
         other = copy(self)
-        other._y = self._checked("targets", y)
+        other._y = self._checked("targets", y, outputs=True)
         for name in ("_blocks", "whole"):
             vars(other).pop(name, None)
         return other
@@ -315,6 +323,17 @@ class Source:
     def combination(self, a: Array | Column) -> Array:
         """Return Σ a_i x_i; examples with a_i = 0 cost nothing."""
         return self.total(products.combination, self.shape[1:], self.split(a))
+
+    def combinations(self, a: Array | Column) -> Array:
+        """Return Σ x_i ⊗ a_i (d × K), of a row a_i for each example."""
+        a = self.split(a)
+        return self.total(_combinations, (self.shape[1], a.parts[0].shape[1]), a)
+
+    def scores(self, W: Array) -> Column:
+        """Return Wᵀx_i for each example (m × K)."""
+        rows = np.flatnonzero(W.any(axis=1))
+        few = _SPARED * rows.size < W.shape[0]
+        return self.column(_scores, W[rows] if few else W, rows if few else None)
 
     def squares(self, c: Array | Column) -> Array:
         """Return Σ c_i x_ij² for each feature j."""
@@ -395,6 +414,30 @@ def _gram_rows(block: Block, H: Array, c: Array, features: Indices) -> None:
         return
     with single_threaded_blas():  # the same bits wherever it is done
         np.matmul((X.array[:, features] * c[:, None]).T, X.array, out=H)
+
+
+def _combinations(block: Block, G: Array, a: Array) -> None:
+    """Add Σ x_i ⊗ a_i to G; of plain dense rows by BLAS."""
+    X = block.X
+    if type(X) is not Dense:
+        joint.combinations(block, G, a)
+        return
+    with single_threaded_blas():
+        G += X.array.T @ a
+
+
+def _scores(block: Block, W: Array, features: Indices | None) -> Array:
+    """Return Wᵀx_i, where W is of these features alone, if any are named."""
+    X = block.X
+    if type(X) is not Dense:
+        if features is not None:
+            block = Block(X.narrow(features), block.y, block.s)
+        found: Array = joint.predictions(block, W)
+        return found
+    rows = X.array if features is None else np.take(X.array, features, axis=1)
+    with single_threaded_blas():
+        product: Array = rows @ W
+    return product
 
 
 def _narrow(block: Block, features: Indices) -> Dense | Sparse:

@@ -24,7 +24,7 @@ from stepless.estimators.validation import (
     validate_X,
 )
 from stepless.objective import Loss
-from stepless.problem import ClassWeight
+from stepless.problem import ClassWeight, Problem
 
 
 class Labelled(NamedTuple):
@@ -89,9 +89,8 @@ def numbered_examples(
         source: Source = dask_examples().regression(estimator, X, y, sample_weight, loss, threads)
         return source
     if not isinstance(X, Store):
-        return Source(
-            *validate_regression(estimator, X, y, sample_weight, loss, reset=reset), threads
-        )
+        given = estimator, X, y, sample_weight, loss
+        return Source(*validate_regression(*given, reset=reset, outputs=True), threads)
     _accept(estimator, X, y, reset)
     targets = X.targets
     if X.labels is not None:
@@ -104,6 +103,13 @@ def numbered_examples(
     s: Array | None = _stored_weights(X, sample_weight)
     refuse_targets(loss, targets.whole, np.ones(X.shape[0]) if s is None else s)
     return X.source(targets, None if sample_weight is None else s, threads)
+
+
+def per_output(problem: Problem, source: Source) -> tuple[Problem, Source]:
+    """Return the problem of all columns of targets, and the examples: numbers of a single one."""
+    if source.outputs == 1:
+        source = source.relabelled(source.y.ravel())
+    return problem.of_outputs(source.outputs or 1), source
 
 
 def unlabelled_examples(

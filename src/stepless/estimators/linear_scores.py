@@ -33,6 +33,8 @@ def linear_weights(
     """Return weights, one row per output, and intercepts, of the sizes that loops rely on."""
     outputs = len(getattr(estimator, "classes_", [None]))
     outputs = 1 if outputs == 2 else outputs
+    if not hasattr(estimator, "classes_") and np.ndim(estimator.coef_) == 2:
+        outputs = len(estimator.coef_)
     try:
         coef = np.atleast_2d(np.ascontiguousarray(estimator.coef_, dtype=np.float64))
         given = estimator.intercept_ if b is None else b

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from stepless.arrays import Array, MatrixLike, Weights
 from stepless.data import Source, Store
 from stepless.estimators.classifier import LinearClassifier
-from stepless.estimators.examples import labelled_examples, numbered_examples
+from stepless.estimators.examples import labelled_examples, numbered_examples, per_output
 from stepless.estimators.multiclass import source_per_run, weights_per_class
 from stepless.estimators.regressor import LinearRegressor
 from stepless.interrupts import interruptible
@@ -30,7 +30,7 @@ class PathPoint:
     """The certified answer at one strength."""
 
     alpha: float
-    coef: Array  # one row per class for a joint loss,
+    coef: Array  # one row per class for a joint loss, or per output of several,
     intercept: float | Array  # and one intercept each
     objective: float
     lower_bound: float
@@ -71,8 +71,8 @@ def alpha_path(
     ----------
     X, y
         Examples, and targets: classes for a classifier's loss, two of them unless
-        ``multi_class="joint"``; numbers otherwise. Both may be collections of Dask; or X is a store
-        and has the targets.
+        ``multi_class="joint"``; numbers otherwise, or columns of them. Both may be collections of
+        Dask; or X is a store and has the targets.
     alphas
         Strengths, in any order; or how many (by default 100), falling in equal ratios. For a
         penalty with a corner at 0 (l1, elasticnet, groups) they begin at the least strength that
@@ -142,7 +142,7 @@ def _source(
     """Return the problem, joint if it is to be, and its examples."""
     if isinstance(model, LinearRegressor):
         given = model, X, y, sample_weight, problem.loss
-        return problem, numbered_examples(*given, threads=run.threads)
+        return per_output(problem, numbered_examples(*given, threads=run.threads))
     labelled = labelled_examples(
         model, X, y, sample_weight, problem.class_weight, threads=run.threads
     )

@@ -10,10 +10,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from stepless.arrays import AnyArray, Array, MatrixLike, Weights
 from stepless.compiled.light import light
+from stepless.cross_validation import is_choice
 from stepless.data import Block, Source, Store
 from stepless.estimators import proof
 from stepless.estimators.all_or_nothing import all_or_nothing, whole_chunks
@@ -21,10 +23,10 @@ from stepless.estimators.certificate import store_certificate
 from stepless.estimators.certified_estimator import CertifiedEstimator
 from stepless.estimators.cross_validated import with_strength_chosen
 from stepless.estimators.dask_input import dask_examples, is_dask
-from stepless.estimators.examples import numbered_examples, targets_of
+from stepless.estimators.examples import numbered_examples, per_output, targets_of
 from stepless.estimators.folds import Examples
 from stepless.estimators.linear_scores import linear_scores, linear_weights
-from stepless.estimators.multiclass import Point
+from stepless.estimators.multiclass import Point, weights_per_class, weights_per_run
 from stepless.estimators.optimum_bounds import store_optimum_bounds
 from stepless.estimators.parameters import LinearParameters, RunParameters, ordered_signature
 from stepless.estimators.stream import (
@@ -36,7 +38,7 @@ from stepless.estimators.stream import (
 )
 from stepless.estimators.validation import validate_regression
 from stepless.estimators.warm_start import continues_last_fit
-from stepless.objective import Loss
+from stepless.objective import Loss, SumOverOutputs
 from stepless.problem import Problem
 from stepless.risks.joint_risk import risk_of
 from stepless.run import Run, Watchers
@@ -50,7 +52,9 @@ class LinearRegressor(RegressorMixin, LinearParameters, RunParameters, Certified
     """A linear regression with a certificate.
 
     Minimises Ω(w) + Σ s_i ℓ(⟨w, x_i⟩ + b, y_i)/Σ s_i until the answer is provably within the
-    relative `gap` of the optimum. There is no step size to choose.
+    relative `gap` of the optimum. There is no step size to choose. Several columns of y are learned
+    at once, by one objective: the sum of the losses of all, and one penalty, such as ``"l1/l2"``,
+    which keeps a feature for all of them or for none.
 
     Parameters
     ----------
@@ -64,7 +68,7 @@ warm_start, shuffle, verbose
     Attributes
     ----------
     coef_, intercept_
-        Weights and intercept.
+        Weights and intercept; one row and one intercept per output, if y has columns.
     loss_, alpha_, alphas_, cv_scores_, objective_, lower_bound_, gap_, rel_gap_, trace_, \
 solver_, n_passes_, stopped_by_, coef_error_, intercept_range_, certain_zeros_, proof_
         As in `LinearClassifier`.
@@ -90,7 +94,7 @@ solver_, n_passes_, stopped_by_, coef_error_, intercept_range_, certain_zeros_, 
         groups: ArrayLike | None = None,
         watchers: Watchers = (),
     ) -> Self:
-        """Fit to examples X (m × d, dense or sparse) and targets y, or to those of a store.
+        """Fit to examples X (m × d, dense or sparse) and targets y (m, or m × K), or to a store's.
 
         Collections of Dask, and `groups`, are taken as `LinearClassifier` takes them.
         Weights given beside a store multiply its own.
@@ -98,15 +102,21 @@ solver_, n_passes_, stopped_by_, coef_error_, intercept_range_, certain_zeros_, 
         """
         problem, run = Problem.of(self, _TARGETS), Run.of(self, watchers)
         source = numbered_examples(self, X, y, sample_weight, problem.loss, threads=run.threads)
-        start = self._start(source.shape[1]) if continues_last_fit(self, source.shape[1]) else None
+        columns, (problem, source) = source.outputs, per_output(problem, source)
+        goes_on = continues_last_fit(self, source.shape[1])
+        start = self._start(source.shape[1], problem.loss) if goes_on else None
         began = perf_counter()
         problem = with_strength_chosen(self, problem, run, Examples(source, None, groups, X))
         stopping = run.stopping(spent=perf_counter() - began)
         risk = risk_of(problem.objective, source)
         result = run.minimize(risk, start, stopping, resumable=False)
         self._store_weights(problem, [(result.w, result.b)])
+        if columns == 1:
+            row: Point = result.w[None, :], np.array([result.b])
+            self.coef_, self.intercept_ = row
         lowest, highest = zip(*source.map(_extremes), strict=True)
-        varied = min(lowest) < max(highest)  # equal targets leave nothing else to learn
+        # equal targets leave nothing else to learn
+        varied = bool((np.min(lowest, axis=0) < np.max(highest, axis=0)).any())
         store_certificate(self, run, [result], constants=[risk.at_constant] if varied else [])
         described = proof.describe_problem(problem.objective, problem.loss)
         proof.store_proof(self, [result], described, None if is_dask(X) else _data(source))
@@ -117,8 +127,11 @@ solver_, n_passes_, stopped_by_, coef_error_, intercept_range_, certain_zeros_, 
     def _store_weights(
         self, problem: Problem, points: Sequence[Point], classes: AnyArray | None = None
     ) -> None:
-        [(self.coef_, self.intercept_)] = points
         self.loss_, self.alpha_ = problem.loss, problem.strength
+        if isinstance(problem.loss, SumOverOutputs):
+            points = [weights_per_class(points, problem.loss)]
+            self.loss_ = problem.loss.loss
+        [(self.coef_, self.intercept_)] = points
 
     def _proof_obligation(
         self, X: MatrixLike | Store, y: ArrayLike | None, sample_weight: Weights
@@ -127,13 +140,21 @@ solver_, n_passes_, stopped_by_, coef_error_, intercept_range_, certain_zeros_, 
         source = numbered_examples(
             self, X, y, sample_weight, problem.loss, threads=run.threads, reset=False
         )
-        runs = [(risk_of(problem.objective, source), *self._start(source.shape[1]))]
+        problem, source = per_output(problem, source)
+        start = self._start(source.shape[1], problem.loss)
+        runs = [(risk_of(problem.objective, source), *start)]
         described = proof.describe_problem(problem.objective, problem.loss)
         return proof.Obligation(described, _data(source), runs)
 
-    def _start(self, d: int) -> tuple[Array, float]:
+    def _start(self, d: int, loss: Loss) -> Point:
         coef, intercepts = linear_weights(self, d)
-        return coef[0], float(intercepts[0])
+        if len(coef) != loss.outputs():
+            raise ValueError(
+                f"columns of y: {loss.outputs()} here, but {len(coef)} in the last fit; give as "
+                "many, or use a new estimator"
+            )
+        [start] = weights_per_run(coef, intercepts, loss)
+        return start
 
     def partial_fit(self, X: MatrixLike, y: ArrayLike, sample_weight: Weights = None) -> Self:
         """Learn from one more chunk of a stream, in its order, in one pass; `gap_` is infinite.
@@ -159,7 +180,7 @@ solver_, n_passes_, stopped_by_, coef_error_, intercept_range_, certain_zeros_, 
         source = Source(X, y, s, run.threads, scaled=False)
         if not hasattr(self, "_stream"):
             d = source.shape[1]
-            start = self._start(d) if fitted else None
+            start = self._start(d, problem.loss) if fitted else None
             first = Source(X, y, s, run.threads)
             problem = with_strength_of_stream(self, problem, first, [y])
             learner = StreamLearner(problem.objective, solver, d, start)
@@ -188,6 +209,11 @@ solver_, n_passes_, stopped_by_, coef_error_, intercept_range_, certain_zeros_, 
             return lazy
         return self._means(linear_scores(self, X))
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = not (is_choice(self.alpha) and self.alpha == "auto")
+        return tags
+
     def score(
         self, X: MatrixLike | Store, y: ArrayLike | None = None, sample_weight: Weights = None
     ) -> float:
@@ -201,9 +227,9 @@ solver_, n_passes_, stopped_by_, coef_error_, intercept_range_, certain_zeros_, 
 
 
 @light
-def _extremes(block: Block) -> tuple[float, float]:
-    """Return the least and the greatest target."""
-    return float(block.y.min()), float(block.y.max())
+def _extremes(block: Block) -> tuple[Array, Array]:
+    """Return the least and the greatest target, or those of each output."""
+    return block.y.min(axis=0), block.y.max(axis=0)
 
 
 def _data(source: Source) -> proof.Data:

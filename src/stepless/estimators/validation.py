@@ -74,9 +74,13 @@ def validate_regression(
     loss: Loss,
     *,
     reset: bool = True,
+    outputs: bool = False,
 ) -> tuple[Matrix, Array, Array]:
-    """Validate X, targets y that the loss is defined for, and sample weights."""
-    X, y = validate_X_y(estimator, X, y, numeric=True, reset=reset)
+    """Validate X, targets y that the loss is defined for, and sample weights.
+
+    A row of targets per example is known where several `outputs` are.
+    """
+    X, y = validate_X_y(estimator, X, y, numeric=True, reset=reset, multi_output=outputs)
     s = sample_weights(sample_weight, len(y))
     refuse_targets(loss, y, s)
     return X, y, s
@@ -94,6 +98,13 @@ def validate_X_y(
     """Validate X, and y as numbers or as labels."""
     if y is not None:  # scikit-learn refuses None
         y = validate_numbers("y", y) if numeric else validate_labels("y", y)
+        if numeric and y.ndim == 2 and not y.shape[1]:
+            raise ValueError("y has no columns: every example needs a target")
+        if numeric and y.ndim == 2 and y.shape[1] > 1 and not checks.get("multi_output"):
+            raise ValueError(
+                f"y has {y.shape[1]} columns, which only fit and alpha_path learn at once, of "
+                "arrays in memory: give one of them"
+            )
     found: tuple[Matrix, AnyArray] = _validate(estimator, X, y, reset=reset, **checks)
     return found
 
@@ -184,6 +195,10 @@ def refuse_non_numeric(X: MatrixLike | None) -> None:
 
 def refuse_targets(loss: Loss, y: Array, s: Array) -> None:
     """Refuse targets that the loss is not defined for."""
+    if y.ndim == 2:
+        for column in y.T:
+            refuse_targets(loss, column, s)
+        return
     if np.abs(y).max() > LARGEST:
         bad = int(np.abs(y).argmax())
         raise ValueError(

@@ -25,8 +25,9 @@ class FiniteSum(Term):
         return *self.X.shape, self.loss.outputs()
 
     def _check(self) -> None:
-        column = self.X.shape[:1]
-        if self.y.shape != column or self.s.shape != column:
+        column, outputs = self.X.shape[:1], self.loss.outputs()
+        targets = (*column, outputs) if self.loss.targets == "rows" else column
+        if self.y.shape != targets or self.s.shape != column:
             raise ValueError(
                 f"there are {column[0]} examples, but targets of shape {self.y.shape} and sample "
                 f"weights of shape {self.s.shape}"

@@ -135,12 +135,8 @@ def lower_bound(
     And |Σ s_i a_i x_i|/m of these slopes from above. Predictions and that sum were `read`; J(w, b)
     is at most `ceiling`.
     """
-    (m, d), z, g = source.shape, read[0], read[1] / source.shape[0]
-    # of sums over m examples, and of a share that is a quotient of such; Cauchy's inequality
-    size = 1.01 * (math.sqrt(given.square) + TINY**0.5) * (1.01 * source.sizes + TINY**0.5)
-    errors = (arithmetic.rounding(m) + 8.0 * compensated_sum_error(m)) * size
-    errors = errors + 4.0 * UNIT * np.abs(g) + TINY
-    offset = given.offset
+    d, z, g, offset = source.shape[1], read[0], read[1] / source.shape[0], given.offset
+    errors, size = slope_errors(source, given, g, arithmetic)
     bare = objective.unpenalized(np.where(np.abs(g) <= errors, 0.0, g))
     if bare.size:
         plane = RoundedPlane(g, errors, offset, given.slopes)
@@ -157,6 +153,17 @@ def lower_bound(
     else:
         lowest = minimum_from_below(objective, g, errors, ceiling) - offset
     return lowest, (np.abs(g) + errors) * (1.0 + 4.0 * UNIT)
+
+
+def slope_errors(
+    source: Source, given: LevelledSlopes, g: Array, arithmetic: Arithmetic
+) -> tuple[Array, Array]:
+    """Bound the errors of g = Σ s_i a_i x_i/m, and its size by Cauchy's inequality."""
+    m = source.shape[0]
+    size = 1.01 * (math.sqrt(given.square) + TINY**0.5) * (1.01 * source.sizes + TINY**0.5)
+    # of sums over m examples, and of a share that is a quotient of such
+    errors = (arithmetic.rounding(m) + 8.0 * compensated_sum_error(m)) * size
+    return errors + 4.0 * UNIT * np.abs(g) + TINY, size
 
 
 def least_penalty(objective: Penalized, d: int, ceiling: float) -> float:

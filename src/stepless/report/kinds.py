@@ -88,6 +88,8 @@ class Linear(Kind):
         coef, intercept = arrays["coef"], arrays["intercept"]
         _restore_inputs(estimator, facts)
         rows: tuple[int, ...] = ()
+        if self.make is estimators.LinearRegressor and coef.ndim == 2:
+            rows = coef.shape[:1]
         if is_classifier(estimator):
             estimator.classes_ = decode_classes(facts["classes"])
             rows = (len(estimator.classes_) if len(estimator.classes_) > 2 else 1,)

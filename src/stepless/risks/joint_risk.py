@@ -13,11 +13,12 @@ from stepless.compiled import joint
 from stepless.compiled.light import rowless
 from stepless.data import Block, Column, Source, sum_blocks
 from stepless.intercept import Intercept
-from stepless.objective import JointLoss, Objective
+from stepless.objective import JointLoss, Objective, SumOverOutputs
 from stepless.plane import Plane, Tangent
 from stepless.proof import Interval, joint as proof
 from stepless.proof.witness import Slopes, Witness
-from stepless.risks.linear_risk import LinearRisk, zero_predictions
+from stepless.risks.linear_risk import LinearRisk, refuse_other_columns, zero_predictions
+from stepless.risks.outputs_risk import OutputsRisk
 from stepless.risks.risk import RowRisk
 
 _SMOOTHEST = 40.0  # in units of the range of predictions: an easy start for Newton's method
@@ -48,6 +49,7 @@ class JointRisk(LinearRisk):
 
     def _with_classes(self, source: Source) -> Source:
         """Refuse targets that are no class, unless of weight 0: loops do not check."""
+        refuse_other_columns(self.loss, source)
         if all(source.map(_are_classes, self.loss)):
             return source
         return source.relabelled(source.column(_known_classes, self.loss))
@@ -245,5 +247,7 @@ class SmoothedRisk(NamedTuple):
 
 
 def risk_of(objective: Objective, source: Source) -> LinearRisk:
-    """Return the risk of these examples: joint if the loss is."""
+    """Return the risk of these examples: joint if the loss is, or a sum over outputs."""
+    if isinstance(objective.loss, SumOverOutputs):
+        return OutputsRisk(objective, source)
     return (JointRisk if objective.outputs > 1 else LinearRisk)(objective, source)

@@ -50,6 +50,7 @@ class LinearRisk(RowRisk):
         refuse_unless(isinstance(objective, Objective), "objective", "Objective", objective)
         refuse_unless(isinstance(source, Source), "source", "Source", source)
         self.objective, self.source, loss = objective, source, objective.loss
+        refuse_other_columns(loss, source)
         self.m, self.d = source.shape
         objective.domain.admit(self.d * objective.outputs)
         objective.regularizer.admit(self.d)
@@ -94,19 +95,23 @@ class LinearRisk(RowRisk):
         plane is level in b (tilt 0), so that it bounds R for all intercepts.
         """
         if self.objective.intercept:
-            return self._level(w, float(b))[0]
+            return self._level(self._predictions(w), float(b))[0]
         slopes, given = self.source.empty(), (self.objective.loss, w)
         parts, g = self.source.survey((slopes,), oracle.tangent, (self.d,), *given)
         total, offset = (part / self.m for part in sum_blocks(parts))
         return Tangent(total, 0.0, Plane(g / self.m, offset, witness=Slopes(slopes)))
 
     def anchor(self, w: Array, b: float) -> Anchor:
-        tangent, z, a, g = self._level(w, b)
+        z = self._predictions(w)
+        tangent, a, g = self._level(z, b)
         return Anchor(tangent, self.source.column(apply_numpy, np.add, z, tangent.b), a, g)
 
-    def _level(self, w: Array, b: float) -> tuple[Tangent, Column, Column, Array]:
-        z, loss = self.source.column(oracle.predictions, w, 0.0), self.objective.loss
-        low = self._bottom(z, b)
+    def _predictions(self, w: Array) -> Column:
+        return self.source.column(oracle.predictions, w, 0.0)
+
+    def _level(self, z: Column, b: float) -> tuple[Tangent, Column, Array]:
+        """Return the tangent at predictions z, the slopes times the weights, and Σ a_i x_i/m."""
+        low, loss = self._bottom(z, b), self.objective.loss
         # tangents at two intercepts, blended until level in b: valid however coarse the search
         (left, right), shares = low.cuts, low.shares
         slopes, a = self.source.empty(), self.source.empty()
@@ -116,7 +121,7 @@ class LinearRisk(RowRisk):
         if low.level:
             offset = shares[0] * left.offset + shares[1] * right.offset
             plane = Plane(g, offset, witness=Slopes(slopes))
-        return Tangent(low.best.value, low.best.b, plane), z, a, g
+        return Tangent(low.best.value, low.best.b, plane), a, g
 
     def verify(
         self, w: Array, b: Intercept, witness: Witness | None, enough: float = 0.0
@@ -174,6 +179,14 @@ class LinearRisk(RowRisk):
 
         free, probes = self.objective.intercept, self.source.home.probes
         return bottom(cuts, b, smooth=self._smooth, free=free, probes=probes)
+
+
+def refuse_other_columns(loss: Loss, source: Source) -> None:
+    """Refuse targets of other columns than those of the loss: loops do not check."""
+    columns = loss.outputs() if loss.targets == "rows" else None
+    if source.outputs != columns:
+        needed = "numbers" if columns is None else f"rows of {columns} numbers"
+        raise ValueError(f"{loss} needs targets that are {needed}, one per example")
 
 
 @rowless

@@ -15,6 +15,7 @@ from stepless.solvers.batch.mirror_prox import MirrorProx as MirrorProx
 from stepless.solvers.batch.newton import Newton as Newton
 from stepless.solvers.batch.proximal_bundle import ProximalBundle as ProximalBundle
 from stepless.solvers.batch.proximal_newton import ProximalNewton as ProximalNewton
+from stepless.solvers.batch.row_newton import RowNewton as RowNewton
 from stepless.solvers.batch.smoothed_newton import SmoothedNewton as SmoothedNewton
 from stepless.solvers.batch.smoothed_proximal_newton import (
     SmoothedProximalNewton as SmoothedProximalNewton,
@@ -58,6 +59,7 @@ SOLVERS: dict[str, Any] = {
         BundleLinesearch,
         Newton,
         ProximalNewton,
+        RowNewton,
         SmoothedNewton,
         LBFGS,
         InteriorPoint,

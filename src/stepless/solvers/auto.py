@@ -20,6 +20,7 @@ from stepless.solvers.batch.newton import Newton
 from stepless.solvers.batch.proximal_bundle import ProximalBundle
 from stepless.solvers.batch.proximal_newton import ProximalNewton
 from stepless.solvers.batch.quadratic_model import FEW
+from stepless.solvers.batch.row_newton import RowNewton
 from stepless.solvers.batch.smoothed_newton import SmoothedNewton
 from stepless.solvers.batch.smoothed_proximal_newton import SmoothedProximalNewton
 from stepless.solvers.lacking import works_anywhere
@@ -59,14 +60,16 @@ def choose(risk: Risk, gap: float) -> Solver | SolverSequence:
     | … else a sum over examples:                      |                                    |
     | a domain without a projection in a metric        | sgd-pd                             |
     | a penalty but l2, a domain but the ball,         | proximal-newton if both are of     |
-    | and a smooth loss                                | each weight, or GroupsL2, then     |
-    |                                                  | accelerated                        |
+    | and a smooth loss                                | each weight, or GroupsL2; row-     |
+    |                                                  | newton for l1/l2 of several        |
+    |                                                  | outputs; then accelerated          |
     | … and a loss with corners                        | smoothed-proximal-newton if both   |
     |                                                  | are of each weight, or GroupsL2,   |
     |                                                  | then bundle up to 1500 features,   |
     |                                                  | if it knows both; adagrad          |
     | weights in a ball                                | bundle                             |
-    | a joint loss of several classes                  | proximal-bundle                    |
+    | a smooth loss of several outputs                 | lbfgs                              |
+    | a joint loss of several classes, or outputs      | proximal-bundle                    |
     | a loss without curvature or corners              | proximal-bundle                    |
     | no penalty, up to 1500 features                  | newton, or interior-point for a    |
     |                                                  | piecewise linear loss              |
@@ -137,7 +140,8 @@ def _first(risk: RowRisk, gap: float) -> Solver | SolverSequence:
     if not math.isinf(objective.radius):
         return Bundle()
     if objective.loss.outputs() > 1:
-        return ProximalBundle()
+        several = objective.loss.targets == "rows" and objective.smooth
+        return LBFGS() if several else ProximalBundle()
     return _unpenalized(risk) if objective.strength == 0.0 else _ridge(risk, gap)
 
 
@@ -193,7 +197,7 @@ def _unpenalized(risk: RowRisk) -> Solver:
 
 def _curved(risk: RowRisk) -> Solver | SolverSequence:
     """Return the solver for a smooth loss with a penalty or a domain that is not Euclidean."""
-    first = ProximalNewton()
+    first = RowNewton() if risk.objective.loss.targets == "rows" else ProximalNewton()
     if (risk.source.home.large and risk.d > FEW) or first.lacks(risk.objective):
         return Accelerated()
     return SolverSequence((first, 30), (Accelerated(), 60))

@@ -109,6 +109,8 @@ def needs_one_output(loss: Loss, remedy: str) -> str | None:
     """Return what is lacking if a loss has several predictions per example."""
     if loss.outputs() == 1:
         return None
+    if loss.targets == "rows":
+        return "does not know several outputs at once; use solver='auto', or fit each by itself"
     return f"does not know {type(loss).__name__}, a loss of several classes at once{remedy}"
 
 

@@ -14,6 +14,7 @@ from stepless.objective.losses.smoothed_hinge import SmoothedHinge
 from stepless.objective.losses.softmax import Softmax
 from stepless.objective.losses.squared import Squared
 from stepless.objective.losses.squared_hinge import SquaredHinge
+from stepless.objective.losses.sum_over_outputs import SumOverOutputs
 
 LOSSES: dict[str, type[Loss]] = {
     "hinge": Hinge,
@@ -48,4 +49,5 @@ __all__ = [
     "Softmax",
     "Squared",
     "SquaredHinge",
+    "SumOverOutputs",
 ]

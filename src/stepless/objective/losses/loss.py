@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 from stepless.arrays import Array
 from stepless.objective.declared import Declared
 
-Targets = Literal["signs", "reals", "counts", "classes"]
+Targets = Literal["signs", "reals", "counts", "classes", "rows"]
 
 
 class Loss(Declared):
@@ -24,7 +24,7 @@ class Loss(Declared):
     ----------
     targets
         Values of y: ``"signs"`` (−1 and +1), ``"reals"``, ``"counts"`` (y ≥ 0), or, of a
-        `JointLoss`, ``"classes"`` (0, 1, …).
+        `JointLoss`, ``"classes"`` (0, 1, …); of a `SumOverOutputs`, ``"rows"`` of numbers.
     linked
         True if `mean` turns a prediction into an expectation: P(y = +1), or E(y).
     ulps
@@ -104,7 +104,7 @@ class Loss(Declared):
         return abs(conjugate) + abs(a * y) + abs(a)
 
     def outputs(self) -> int:
-        """Return the number of predictions per example: 1 except for a `JointLoss`."""
+        """Return the number of predictions per example: 1 but for a joint loss or a sum."""
         return 1
 
     def slopes(self, z: Array, y: float, a: Array) -> float:

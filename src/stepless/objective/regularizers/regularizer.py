@@ -46,6 +46,8 @@ class Regularizer(Declared):
     group_lasso
         α, `order` and `starts`, see `Groups`, of a penalty Ω(w) = α Σ_g ‖w_g‖₂; None for others.
         It needs `narrowed`.
+    row_lasso
+        α of a penalty Ω(W) = α Σ_j ‖W_j‖₂ over rows; None for others.
     """
 
     checked_by: ClassVar[str] = "check_regularizer"
@@ -68,6 +70,10 @@ class Regularizer(Declared):
 
     @property
     def group_lasso(self) -> tuple[float, Indices, Indices] | None:
+        return None
+
+    @property
+    def row_lasso(self) -> float | None:
         return None
 
     @property

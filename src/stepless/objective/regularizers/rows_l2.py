@@ -30,6 +30,10 @@ class RowsL2(Rows):
            [0. , 0. ]])
     """
 
+    @property
+    def row_lasso(self) -> float:
+        return self.alpha
+
     def total(self, w: Array) -> float:
         sum_ = 0.0
         for j in range(w.shape[0]):
