@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numpy as np
 from collections.abc import Callable
 
 from stepless.arguments import refuse_unless
@@ -148,7 +149,7 @@ def _ridge(risk: RowRisk, gap: float) -> Solver | SolverSequence:
     if loss.offers("corners") and risk.d <= _MANY and products < _TINY:
         return InteriorPoint()
     turns: list[tuple[Solver, int]] = []
-    pull = float(risk.sizes @ risk.sizes) / (objective.strength * risk.m)
+    pull = float(np.square(risk.sizes).sum()) / (objective.strength * risk.m)
     if loss.offers("implicit_slope", "conjugate"):
         if risk.d > _MANY and pull <= _HARD:
             turns.append((DualAscent(), 10))

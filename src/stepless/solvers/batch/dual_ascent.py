@@ -14,9 +14,12 @@ from stepless.data import Column, sum_blocks
 from stepless.objective import Objective
 from stepless.proof.witness import Slopes
 from stepless.risks.risk import RowRisk
+from stepless.solvers.batch.dual_moves import Move, climb
 from stepless.solvers.batch.dual_variables import DualAscentState, effects
 from stepless.solvers.solver import Finding, needs_euclidean_sum, needs_ridge
 
+import os
+ACC=int(os.environ.get("ACC","1"))
 _SHORTEST, _LONGEST = 2.0, 8.0  # sweeps per step; few, so that a limit of seconds is kept
 _SHARES = 5  # that are tried, of the dual variables of another strength
 _CAUTION = 0.1  # of a sweep's largest move: an example this far from moving rests
@@ -105,44 +108,27 @@ class DualAscent:
         w(θa) = θ(λ/λ')w, and the θ of the least gap is taken. Extrapolated: from those of two other
         strengths, along log λ. The higher dual objective wins.
         """
-        strength, ratio = risk.objective.strength, state.strength / risk.objective.strength
-        b = float(state.motion[loops.BIAS])
-        z = risk.source.predictions(state.w)
-        square = 0.5 * strength * float(state.w @ state.w)
-
-        def dual(share: float) -> float:
-            conjugates = loops.scaled(risk.problem, state.a, share) / risk.m
-            return float(-conjugates - (share * ratio) ** 2 * square)
-
-        def gap(share: float) -> float:
-            grown = share * ratio
-            return grown**2 * square + risk.value_at(grown * z + b) - dual(share)
-
-        share = min(np.linspace(min(1.0 / ratio, 1.0), 1.0, _SHARES), key=gap)
-        a, w = share * state.a, share * ratio * state.w
-        if state.before is not None:
-            before, far = state.before
-            ahead, here = state.a.copy(), math.log(state.strength)
-            loops.extend(risk.problem, before, math.log(ratio) / (far - here), ahead)
-            grown = risk.source.combination(risk.source.s * ahead) / (-strength * risk.m)
-            height = -loops.scaled(risk.problem, ahead, 1.0) / risk.m
-            if height - 0.5 * strength * float(grown @ grown) > dual(share):
-                a, w = ahead, grown
-        return replace(
+        ratio = state.strength / risk.objective.strength
+        found = replace(
             state,
-            a=a,
-            w=w,
-            motion=np.array([b, math.inf, 0.0]),
+            a=state.a.copy(),
+            w=ratio * state.w,
+            motion=np.array([state.motion[loops.BIAS], math.inf, 0.0]),
             q=state.q * ratio,
             order=state.order.copy(),
             active=state.order.size,
-            strength=strength,
-            before=(state.a, math.log(state.strength)) if ratio != 1.0 else None,
+            strength=risk.objective.strength,
+            before=state.point if ratio != 1.0 else None,
             tilt=math.inf,
             work=0.0,
             given=None,
             resumed=True,
         )
+        moves = [Move.to_zero(found, min(1.0 / ratio, 0.99))]
+        if state.before is not None:
+            moves.append(Move.onward(found, state.before))
+        climb(risk, found, moves)
+        return found
 
     def _explain(self, risk: RowRisk, state: DualAscentState) -> None:
         """Take the slopes at w as dual variables, and set w to their weights."""
@@ -157,8 +143,11 @@ class DualAscent:
         # about as much as is swept in vain before the last one.
         least = 1.0 if state.resumed and not state.work else _SHORTEST
         until = state.work + min(_LONGEST, max(least, math.sqrt(state.work)))
-        moves = True
+        moves, before = True, None
         while state.work < until and moves:
+            if before is not None and ACC:
+                climb(risk, state, [Move.onward(state, before)])
+            before = state.point
             top = state.walk(risk, rng)
             moves = top > 0.0
             state.motion[loops.SLACK] = _CAUTION * top
