@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-import numpy as np
 from collections.abc import Callable
+
+import numpy as np
 
 from stepless.arguments import refuse_unless
 from stepless.risks.kernel_risk import KernelRisk

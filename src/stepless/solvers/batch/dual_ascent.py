@@ -18,10 +18,8 @@ from stepless.solvers.batch.dual_moves import Move, climb
 from stepless.solvers.batch.dual_variables import DualAscentState, effects
 from stepless.solvers.solver import Finding, needs_euclidean_sum, needs_ridge
 
-import os
-ACC=int(os.environ.get("ACC","1"))
 _SHORTEST, _LONGEST = 2.0, 8.0  # sweeps per step; few, so that a limit of seconds is kept
-_SHARES = 5  # that are tried, of the dual variables of another strength
+_BUSY = 0.125  # of the examples in a sweep, that is worth a longer move along it
 _CAUTION = 0.1  # of a sweep's largest move: an example this far from moving rests
 _LAGGING = 0.75  # of the last |Σ s_i a_i|: from there on r² doubles,
 _MOST_BIAS = 0.5  # to at most this part of Σ s_i‖x_i‖²/m: a larger r² slows the sweeps
@@ -102,32 +100,35 @@ class DualAscent:
         return state
 
     def resume(self, risk: RowRisk, state: DualAscentState) -> DualAscentState:
-        """Return a state with dual variables that are scaled, or extrapolated from two strengths.
+        """Return a state at the best dual variables in a plane through those carried along.
 
-        They are feasible at every strength. Scaled: any share θ of them is feasible too,
-        w(θa) = θ(λ/λ')w, and the θ of the least gap is taken. Extrapolated: from those of two other
-        strengths, along log λ. The higher dual objective wins.
+        They are feasible at every strength, and w(a) grows as λ falls. In the plane they are scaled
+        down, and extrapolated from those of the strength before, to the highest dual objective.
         """
         ratio = state.strength / risk.objective.strength
+        b, moves = float(state.motion[loops.BIAS]), list[Move]()
         found = replace(
             state,
             a=state.a.copy(),
             w=ratio * state.w,
-            motion=np.array([state.motion[loops.BIAS], math.inf, 0.0]),
+            motion=np.array([b, math.inf, 0.0]),
             q=state.q * ratio,
             order=state.order.copy(),
             active=state.order.size,
             strength=risk.objective.strength,
-            before=state.point if ratio != 1.0 else None,
+            before=state.waypoint() if ratio != 1.0 else None,
+            last=None,
             tilt=math.inf,
             work=0.0,
             given=None,
             resumed=True,
         )
-        moves = [Move.to_zero(found, min(1.0 / ratio, 0.99))]
-        if state.before is not None:
-            moves.append(Move.onward(found, state.before))
-        climb(risk, found, moves)
+        if ratio > 1.0:
+            moves.append(Move.to_zero(found, 1.0 / ratio))
+        if state.before is not None and ratio != 1.0:
+            moves.append(Move.onward(found, state.before, b - state.before.b))
+        if moves:
+            climb(risk, found, moves)
         return found
 
     def _explain(self, risk: RowRisk, state: DualAscentState) -> None:
@@ -143,11 +144,11 @@ class DualAscent:
         # about as much as is swept in vain before the last one.
         least = 1.0 if state.resumed and not state.work else _SHORTEST
         until = state.work + min(_LONGEST, max(least, math.sqrt(state.work)))
-        moves, before = True, None
+        moves = True
         while state.work < until and moves:
-            if before is not None and ACC:
-                climb(risk, state, [Move.onward(state, before)])
-            before = state.point
+            if state.last is not None and state.active > _BUSY * risk.m:
+                climb(risk, state, [Move.onward(state, state.last)])
+            state.last = state.waypoint()
             top = state.walk(risk, rng)
             moves = top > 0.0
             state.motion[loops.SLACK] = _CAUTION * top

@@ -25,8 +25,8 @@ _SHARE = 1.5  # while they visit no more than this many times the examples of it
 
 
 @dataclass(frozen=True)
-class DualPoint:
-    """Dual variables, and the λw and the intercept that belong to them."""
+class Waypoint:
+    """Dual variables that were passed, with their λw and intercept."""
 
     a: Array
     g: Array
@@ -48,7 +48,8 @@ class DualAscentState:
     strength: float  # λ
     tilt: float = math.inf  # |Σ s_i a_i|, which an intercept wants to be 0
     work: float = 0.0  # sweeps so far; walks over the rows, if these come in turns
-    before: DualPoint | None = None  # at another strength
+    before: Waypoint | None = None  # at another strength
+    last: Waypoint | None = None  # before the last sweep
     resumed: bool = False  # then the first step is short
     given: tuple[float, Array, float] | None = None  # J, w, b of a start not yet offered
 
@@ -56,10 +57,9 @@ class DualAscentState:
     def scale(self) -> loops.Scale:
         return loops.Scale(1.0 / (self.strength * self.a.size), self.bias_square)
 
-    @property
-    def point(self) -> DualPoint:
-        """A copy of the present point."""
-        return DualPoint(self.a.copy(), self.strength * self.w, float(self.motion[loops.BIAS]))
+    def waypoint(self) -> Waypoint:
+        """Return a copy of the present point."""
+        return Waypoint(self.a.copy(), self.strength * self.w, float(self.motion[loops.BIAS]))
 
     def walk(self, risk: RowRisk, rng: np.random.Generator) -> float:
         """Sweep the active examples; return the largest move of a prediction by its own step."""
