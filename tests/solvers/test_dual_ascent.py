@@ -452,10 +452,15 @@ def test_a_resumed_run_begins_above_the_dual_variables_it_was_left(loss, interce
             kept = last.a.copy()
             resumed = solver.resume(risk, last)
             assert resumed.strength == strength
+            begun = solver.start(risk, np.zeros(risk.d), 0.0)  # r² does not grow along a path
+            assert resumed.bias_square == begun.bias_square
+            np.testing.assert_allclose(resumed.q, begun.q, atol=1e-9 * begun.q.max())
             centre = float(last.motion[loops.BIAS]) + resumed.bias_square / strength * (
                 risk.source.s @ last.a / risk.m
             )
-            left = dual_objective(risk, replace(last, strength=strength), centre)[0]
+            left = dual_objective(
+                risk, replace(last, strength=strength, bias_square=begun.bias_square), centre
+            )[0]
             high, w, _ = dual_objective(risk, resumed, centre)
             assert high >= left - 1e-9 * abs(left), case
             np.testing.assert_allclose(resumed.w, w, atol=1e-9 * (1.0 + np.abs(w).max()))

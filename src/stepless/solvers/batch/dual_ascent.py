@@ -88,7 +88,7 @@ class DualAscent:
         else:
             squares = source.column(loops.squares).whole
             length = float(source.s @ squares) / m
-        bias_square = max(0.1 * length, 10.0 * strength) if objective.intercept else 0.0
+        bias_square = _least_bias_square(objective, length)
         q = effects(squares, source.s, bias_square, strength * m)
         order = np.flatnonzero(source.s if not slow else ()).astype(np.uint32)
         point = np.zeros(m), w.copy(), np.array([b, math.inf, 0.0])
@@ -107,12 +107,15 @@ class DualAscent:
         """
         ratio = state.strength / risk.objective.strength
         b, moves = float(state.motion[loops.BIAS]), list[Move]()
+        bias_square = _least_bias_square(risk.objective, state.length)
+        grown = (bias_square - state.bias_square) / (risk.objective.strength * risk.m)
         found = replace(
             state,
             a=state.a.copy(),
             w=ratio * state.w,
             motion=np.array([b, math.inf, 0.0]),
-            q=state.q * ratio,
+            q=state.q * ratio + risk.source.s * grown,
+            bias_square=bias_square,
             order=state.order.copy(),
             active=state.order.size,
             strength=risk.objective.strength,
@@ -189,6 +192,11 @@ class DualAscent:
         state.tilt = tilt
         shares = (least / rise if rise else 0.0, least / fall if fall else 0.0)
         return shares, state.bias_square * (fall - rise) / scale  # −r²Σ s_i a_i/(λm)
+
+
+def _least_bias_square(objective: Objective, length: float) -> float:
+    """Return the r² with which a run begins."""
+    return max(0.1 * length, 10.0 * objective.strength) if objective.intercept else 0.0
 
 
 def _gather(
