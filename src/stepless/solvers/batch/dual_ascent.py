@@ -58,8 +58,7 @@ class DualAscent:
                 max(Σ s_i‖x_i‖²/(10m), 10λ) and grows while Σ s_i a_i hardly falls: with a larger
                 one the sweeps converge more slowly, with a smaller one the multiplier.
                 Where many examples move, all a_i go on along the last sweep's move before the next
-                one, as far as D is highest, if it rises: imdb, hinge, λ = 2.6e-6, takes half the
-                sweeps.
+                one, as far as D is highest, if it rises: 36 sweeps, not 49, of imdb, hinge, 1e-6.
 
     Examples
     --------
