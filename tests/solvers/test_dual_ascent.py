@@ -428,6 +428,16 @@ def test_a_climb_ends_at_the_best_point_of_a_plane(intercept):
             assert dual_objective(risk, state, centre)[0] < highest
 
 
+def test_going_on_along_a_long_sweep_saves_sweeps(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((1000, 1300), density=0.05, rng=rng, format="csr")
+    y = np.where(X @ rng.normal(size=1300) + rng.normal(size=1000) > 0.0, 1.0, -1.0)
+    risk = problem(Hinge(), X, y, 1e-5, intercept=True)
+    work = solved(risk, gap=1e-4).state.work
+    monkeypatch.setattr("stepless.solvers.batch.dual_ascent._LONG", np.inf)
+    assert work < 0.8 * solved(risk, gap=1e-4).state.work
+
+
 def test_where_margins_are_hard_dual_variables_shrink_with_the_strength():
     X, y = (
         np.array([[2.0, 0.3], [1.0, -0.5], [-1.5, 0.2], [-1.0, -0.6]]),

@@ -19,7 +19,7 @@ from stepless.solvers.batch.dual_variables import DualAscentState, effects
 from stepless.solvers.solver import Finding, needs_euclidean_sum, needs_ridge
 
 _SHORTEST, _LONGEST = 2.0, 8.0  # sweeps per step; few, so that a limit of seconds is kept
-_BUSY = 0.125  # of the examples in a sweep, that is worth a longer move along it
+_LONG = 32.0  # entries per example in a sweep, that is worth a longer move along it
 _CAUTION = 0.1  # of a sweep's largest move: an example this far from moving rests
 _LAGGING = 0.75  # of the last |Σ s_i a_i|: from there on r² doubles,
 _MOST_BIAS = 0.5  # to at most this part of Σ s_i‖x_i‖²/m: a larger r² slows the sweeps
@@ -57,8 +57,9 @@ class DualAscent:
                 bound, the a_i of one sign are scaled down until that holds. r² begins at
                 max(Σ s_i‖x_i‖²/(10m), 10λ) and grows while Σ s_i a_i hardly falls: with a larger
                 one the sweeps converge more slowly, with a smaller one the multiplier.
-                Where many examples move, all a_i go on along the last sweep's move before the next
-                one, as far as D is highest, if it rises: 36 sweeps, not 49, of imdb, hinge, 1e-6.
+                Where many entries are swept, all a_i go on along the last sweep's move before
+                the next one, as far as D is highest, if it rises: 36 sweeps of imdb, hinge, 1e-6,
+                not 49.
 
     Examples
     --------
@@ -151,9 +152,10 @@ class DualAscent:
         until = state.work + min(_LONGEST, max(least, math.sqrt(state.work)))
         moves = True
         while state.work < until and moves:
-            if state.last is not None and state.active > _BUSY * risk.m:
+            long = state.active * risk.source.nnz > _LONG * risk.m**2
+            if long and state.last is not None:
                 climb(risk, state, [Move.onward(state, state.last)])
-            state.last = state.waypoint()
+            state.last = state.waypoint() if long else None
             top = state.walk(risk, rng)
             moves = top > 0.0
             state.motion[loops.SLACK] = _CAUTION * top
