@@ -17,6 +17,7 @@ from stepless.term import Term
 
 # Positions in the `motion` array: what a sweep reads and changes besides a and w.
 BIAS, SLACK, MOVE = range(3)
+_HALVINGS = 8  # of a move that leaves the slopes of a loss
 
 
 class Scale(Term):
@@ -66,14 +67,26 @@ def scaled(problem, a, share):
     return total
 
 
-@compiled("problem[m,_,_] before[m] a[m]", fastmath=FAST)
-def extend(problem, before, step, a):
-    """Write a: `step` times further along a − before, where that is still a slope of the loss."""
-    loss, _, y, _ = problem
+@compiled("problem[m,_,_] a[m] move[m]", fastmath=FAST)
+def extend(problem, a, move):
+    """Write a: moved, where that leaves the slopes of the loss by a part; and `move`: what is left.
+
+    Return Σ s_i ℓ*(a_i).
+    """
+    loss, _, y, s = problem
+    total = 0.0
     for i in range(a.size):
-        ahead = a[i] + step * (a[i] - before[i])
-        if loss.conjugate(ahead, y[i]) < math.inf:
-            a[i] = ahead
+        gone = move[i]
+        for _ in range(_HALVINGS):
+            if loss.conjugate(a[i] + gone, y[i]) < math.inf:
+                break
+            gone *= 0.5
+        else:
+            gone = 0.0
+        a[i] += gone
+        move[i] -= gone
+        total += s[i] * loss.conjugate(a[i], y[i])
+    return total
 
 
 @compiled("problem[m,d,_] q[m] order[_] a[m] w[d] motion[3]", fastmath=FAST)

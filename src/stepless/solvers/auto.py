@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
+
 from stepless.arguments import refuse_unless
 from stepless.risks.kernel_risk import KernelRisk
 from stepless.risks.risk import Risk, RowRisk
@@ -152,7 +154,7 @@ def _ridge(risk: RowRisk, gap: float) -> Solver | SolverSequence:
     if loss.offers("corners") and risk.d <= _MANY and products < _TINY:
         return InteriorPoint()
     turns: list[tuple[Solver, int]] = []
-    pull = float(risk.sizes @ risk.sizes) / (objective.strength * risk.m)
+    pull = float(np.square(risk.sizes).sum()) / (objective.strength * risk.m)
     if loss.offers("implicit_slope", "conjugate"):
         if risk.d > _MANY and pull <= _HARD:
             turns.append((DualAscent(), 10))

@@ -14,11 +14,12 @@ from stepless.data import Column, sum_blocks
 from stepless.objective import Objective
 from stepless.proof.witness import Slopes
 from stepless.risks.risk import RowRisk
+from stepless.solvers.batch.dual_moves import Move, climb
 from stepless.solvers.batch.dual_variables import DualAscentState, effects
 from stepless.solvers.solver import Finding, needs_euclidean_sum, needs_ridge
 
 _SHORTEST, _LONGEST = 2.0, 8.0  # sweeps per step; few, so that a limit of seconds is kept
-_SHARES = 5  # that are tried, of the dual variables of another strength
+_LONG = 32.0  # entries per example in a sweep, that is worth a longer move along it
 _CAUTION = 0.1  # of a sweep's largest move: an example this far from moving rests
 _LAGGING = 0.75  # of the last |Σ s_i a_i|: from there on r² doubles,
 _MOST_BIAS = 0.5  # to at most this part of Σ s_i‖x_i‖²/m: a larger r² slows the sweeps
@@ -56,6 +57,9 @@ class DualAscent:
                 bound, the a_i of one sign are scaled down until that holds. r² begins at
                 max(Σ s_i‖x_i‖²/(10m), 10λ) and grows while Σ s_i a_i hardly falls: with a larger
                 one the sweeps converge more slowly, with a smaller one the multiplier.
+                Where many entries are swept, all a_i go on along the last sweep's move before
+                the next one, as far as D is highest, if it rises: 36 sweeps of imdb, hinge, 1e-6,
+                not 49.
 
     Examples
     --------
@@ -87,7 +91,7 @@ class DualAscent:
         else:
             squares = source.column(loops.squares).whole
             length = float(source.s @ squares) / m
-        bias_square = max(0.1 * length, 10.0 * strength) if objective.intercept else 0.0
+        bias_square = _least_bias_square(objective, length)
         q = effects(squares, source.s, bias_square, strength * m)
         order = np.flatnonzero(source.s if not slow else ()).astype(np.uint32)
         point = np.zeros(m), w.copy(), np.array([b, math.inf, 0.0])
@@ -99,50 +103,39 @@ class DualAscent:
         return state
 
     def resume(self, risk: RowRisk, state: DualAscentState) -> DualAscentState:
-        """Return a state with dual variables that are scaled, or extrapolated from two strengths.
+        """Return a state at the best dual variables in a plane through those carried along.
 
-        They are feasible at every strength. Scaled: any share θ of them is feasible too,
-        w(θa) = θ(λ/λ')w, and the θ of the least gap is taken. Extrapolated: from those of two other
-        strengths, along log λ. The higher dual objective wins.
+        They are feasible at every strength, and w(a) grows as λ falls. In the plane they are scaled
+        down, and extrapolated from those of the strength before, to the highest dual objective.
         """
-        strength, ratio = risk.objective.strength, state.strength / risk.objective.strength
-        b = float(state.motion[loops.BIAS])
-        z = risk.source.predictions(state.w)
-        square = 0.5 * strength * float(state.w @ state.w)
-
-        def dual(share: float) -> float:
-            conjugates = loops.scaled(risk.problem, state.a, share) / risk.m
-            return float(-conjugates - (share * ratio) ** 2 * square)
-
-        def gap(share: float) -> float:
-            grown = share * ratio
-            return grown**2 * square + risk.value_at(grown * z + b) - dual(share)
-
-        share = min(np.linspace(min(1.0 / ratio, 1.0), 1.0, _SHARES), key=gap)
-        a, w = share * state.a, share * ratio * state.w
-        if state.before is not None:
-            before, far = state.before
-            ahead, here = state.a.copy(), math.log(state.strength)
-            loops.extend(risk.problem, before, math.log(ratio) / (far - here), ahead)
-            grown = risk.source.combination(risk.source.s * ahead) / (-strength * risk.m)
-            height = -loops.scaled(risk.problem, ahead, 1.0) / risk.m
-            if height - 0.5 * strength * float(grown @ grown) > dual(share):
-                a, w = ahead, grown
-        return replace(
+        ratio = state.strength / risk.objective.strength
+        b, moves = float(state.motion[loops.BIAS]), list[Move]()
+        bias_square = _least_bias_square(risk.objective, state.length)
+        grown = (bias_square - state.bias_square) / (risk.objective.strength * risk.m)
+        found = replace(
             state,
-            a=a,
-            w=w,
+            a=state.a.copy(),
+            w=ratio * state.w,
             motion=np.array([b, math.inf, 0.0]),
-            q=state.q * ratio,
+            q=state.q * ratio + risk.source.s * grown,
+            bias_square=bias_square,
             order=state.order.copy(),
             active=state.order.size,
-            strength=strength,
-            before=(state.a, math.log(state.strength)) if ratio != 1.0 else None,
+            strength=risk.objective.strength,
+            before=state.waypoint() if ratio != 1.0 else None,
+            last=None,
             tilt=math.inf,
             work=0.0,
             given=None,
             resumed=True,
         )
+        if ratio > 1.0:
+            moves.append(Move.to_zero(found, 1.0 / ratio))
+        if state.before is not None and ratio != 1.0:
+            moves.append(Move.onward(found, state.before, b - state.before.b))
+        if moves:
+            climb(risk, found, moves)
+        return found
 
     def _explain(self, risk: RowRisk, state: DualAscentState) -> None:
         """Take the slopes at w as dual variables, and set w to their weights."""
@@ -159,6 +152,10 @@ class DualAscent:
         until = state.work + min(_LONGEST, max(least, math.sqrt(state.work)))
         moves = True
         while state.work < until and moves:
+            long = state.active * risk.source.nnz > _LONG * risk.m**2
+            if long and state.last is not None:
+                climb(risk, state, [Move.onward(state, state.last)])
+            state.last = state.waypoint() if long else None
             top = state.walk(risk, rng)
             moves = top > 0.0
             state.motion[loops.SLACK] = _CAUTION * top
@@ -199,6 +196,11 @@ class DualAscent:
         state.tilt = tilt
         shares = (least / rise if rise else 0.0, least / fall if fall else 0.0)
         return shares, state.bias_square * (fall - rise) / scale  # −r²Σ s_i a_i/(λm)
+
+
+def _least_bias_square(objective: Objective, length: float) -> float:
+    """Return the r² with which a run begins."""
+    return max(0.1 * length, 10.0 * objective.strength) if objective.intercept else 0.0
 
 
 def _gather(

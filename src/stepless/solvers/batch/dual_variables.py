@@ -24,6 +24,15 @@ _HALVES = 2  # of a turn, which are swept at the same time
 _SHARE = 1.5  # while they visit no more than this many times the examples of it
 
 
+@dataclass(frozen=True)
+class Waypoint:
+    """Dual variables that were passed, with their λw and intercept."""
+
+    a: Array
+    g: Array
+    b: float
+
+
 @dataclass
 class DualAscentState:
     """Dual variables, the point they stand for, and which examples still move."""
@@ -39,13 +48,18 @@ class DualAscentState:
     strength: float  # λ
     tilt: float = math.inf  # |Σ s_i a_i|, which an intercept wants to be 0
     work: float = 0.0  # sweeps so far; walks over the rows, if these come in turns
-    before: tuple[Array, float] | None = None  # a at another strength, and log of that
+    before: Waypoint | None = None  # at another strength
+    last: Waypoint | None = None  # before the last sweep
     resumed: bool = False  # then the first step is short
     given: tuple[float, Array, float] | None = None  # J, w, b of a start not yet offered
 
     @property
     def scale(self) -> loops.Scale:
         return loops.Scale(1.0 / (self.strength * self.a.size), self.bias_square)
+
+    def waypoint(self) -> Waypoint:
+        """Return a copy of the present point."""
+        return Waypoint(self.a.copy(), self.strength * self.w, float(self.motion[loops.BIAS]))
 
     def walk(self, risk: RowRisk, rng: np.random.Generator) -> float:
         """Sweep the active examples; return the largest move of a prediction by its own step."""
