@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from contracts.problems import OF_ONE_OUTPUT
 from stepless.data import Source
 from stepless.minimization import minimize
 from stepless.objective import (
@@ -77,7 +78,7 @@ def solver_and_risk(name, source, losses=(Logistic(), Hinge())):
 
 
 @pytest.mark.parametrize("other", OTHER)
-@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize("name", OF_ONE_OUTPUT)
 def test_other_examples_are_refused(name, other):
     solver, risk = solver_and_risk(name, Source(X, Y, S))
     result = minimize(risk, solver, SHORT)
@@ -85,7 +86,7 @@ def test_other_examples_are_refused(name, other):
         minimize(LinearRisk(risk.objective, OTHER[other]()), solver, SHORT, start=result)
 
 
-@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize("name", OF_ONE_OUTPUT)
 def test_another_loss_or_intercept_is_refused(name):
     solver, risk = solver_and_risk(name, Source(X, Y, S))
     result = minimize(risk, solver, SHORT)
@@ -101,7 +102,7 @@ def test_another_loss_or_intercept_is_refused(name):
 
 
 @pytest.mark.parametrize("form", [np.array, sparse.csr_matrix])
-@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize("name", OF_ONE_OUTPUT)
 def test_equal_examples_elsewhere_are_the_same_and_the_bounds_stay_true(name, form):
     losses = (Logistic(), Hinge()) if form is np.array else (Hinge(), Logistic())
     solver, risk = solver_and_risk(name, Source(form(X), Y, S), losses)

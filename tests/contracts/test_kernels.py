@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
+from contracts.problems import OF_ONE_OUTPUT
 from contracts.test_going_on import solver_and_risk
 from stepless.data import Column, Sequences, Source, memory, sequences
 from stepless.minimization import minimize
@@ -14,7 +15,7 @@ from stepless.risks.chains.decoding import best_labelings, tag_probabilities
 from stepless.risks.chains.pairs import AllPairs
 from stepless.risks.joint_risk import risk_of
 from stepless.risks.ranking import Pairwise, RankingRisk
-from stepless.solvers import SOLVERS, Bundle
+from stepless.solvers import Bundle
 from stepless.stopping import Stopping
 from stepless.strength import best_strength
 
@@ -65,7 +66,7 @@ def arrays(argument):
             yield from arrays(part)
 
 
-@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize("name", OF_ONE_OUTPUT)
 def test_kernels_of_solvers_and_what_they_share_can_be_sent(name, mapped):
     solver, risk = solver_and_risk(name, Source(X, Y, S))
     assert len(risk.source.blocks()) > 1

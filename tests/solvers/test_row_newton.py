@@ -12,8 +12,8 @@ from stepless.data import Source
 from stepless.minimization import minimize
 from stepless.objective import L1, Huber, Objective, Poisson, RowsL2, Squared, SumOverOutputs
 from stepless.risks.joint_risk import risk_of
+from stepless.solvers import RowNewton
 from stepless.solvers.batch.accelerated import Accelerated
-from stepless.solvers.batch.proximal_newton import ProximalNewton
 from stepless.solvers.batch.row_newton import RowModel
 from stepless.stopping import Stopping
 
@@ -44,7 +44,7 @@ def made(share, *, loss=Squared(), free=True, layout=np.asarray, weights=False, 
 def test_it_reaches_the_optimum_of_coordinate_descent(share, free):
     risk, X, Y = made(share, free=free)
     alpha = risk.objective.regularizer.alpha
-    found = minimize(risk, ProximalNewton(), Stopping(gap=1e-9, passes=60))
+    found = minimize(risk, RowNewton(), Stopping(gap=1e-9, passes=60))
     theirs = MultiTaskLasso(alpha=alpha, fit_intercept=free, tol=1e-12, max_iter=10**6).fit(X, Y)
     best = ((Y - theirs.predict(X)) ** 2).sum() / (2 * M)
     best += alpha * np.linalg.norm(theirs.coef_, axis=0).sum()
@@ -69,7 +69,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_it_agrees_with_the_accelerated_gradient_in_fewer_passes(name):
     risk, _, _ = made(0.1, **CASES[name])
-    found = minimize(risk, ProximalNewton(), Stopping(gap=1e-6, passes=150))
+    found = minimize(risk, RowNewton(), Stopping(gap=1e-6, passes=150))
     other = minimize(risk, Accelerated(), Stopping(gap=1e-3, passes=2000))
     assert found.stopped_by == "gap"
     assert found.objective >= other.lower_bound
@@ -81,7 +81,7 @@ def test_it_agrees_with_the_accelerated_gradient_in_fewer_passes(name):
 
 def test_a_pickled_state_goes_on_identically():
     risk, _, _ = made(0.1)
-    solver, rng = ProximalNewton(), np.random.default_rng(0)
+    solver, rng = RowNewton(), np.random.default_rng(0)
     state = solver.start(risk, np.zeros(risk.d), np.zeros(K))
     for _ in range(3):
         solver.step(risk, state, rng)
@@ -93,7 +93,7 @@ def test_a_pickled_state_goes_on_identically():
 
 def test_at_the_critical_strength_there_are_no_weights():
     risk, _, _ = made(1.0 + 1e-9)
-    found = minimize(risk, ProximalNewton(), Stopping(gap=1e-9, passes=3))
+    found = minimize(risk, RowNewton(), Stopping(gap=1e-9, passes=3))
     assert found.stopped_by == "gap"
     assert not found.w.any()
 
@@ -106,13 +106,13 @@ def test_at_the_critical_strength_there_are_no_weights():
     ],
 )
 def test_what_it_lacks(loss, penalty, sentence):
-    assert sentence in ProximalNewton().lacks(Objective(SumOverOutputs(loss, 2), penalty))
+    assert sentence in RowNewton().lacks(Objective(SumOverOutputs(loss, 2), penalty))
 
 
 def test_the_first_look_bounds_by_slopes_that_are_scaled_to_the_strength():
     risk, _, Y = made(0.25, free=False)
-    found = ProximalNewton().step(
-        risk, ProximalNewton().start(risk, np.zeros(risk.d), 0.0), np.random.default_rng(0)
+    found = RowNewton().step(
+        risk, RowNewton().start(risk, np.zeros(risk.d), 0.0), np.random.default_rng(0)
     )
     # θ = ¼ of the slopes −Y: −Σ (½θ²y² − θy²)/m
     assert found.lower_bound == pytest.approx((0.25 - 0.5 * 0.25**2) * (Y**2).sum() / M)
@@ -155,5 +155,5 @@ def test_where_newton_steps_are_short_sweeps_go_on():
     Y = 3.0 * rng.normal(size=(4, 3))
     objective = Objective(SumOverOutputs(Squared(), 3), RowsL2(0.1), intercept=False)
     risk = risk_of(objective, Source(X, Y, threads=1))
-    found = minimize(risk, ProximalNewton(), Stopping(gap=1e-6, passes=40))
+    found = minimize(risk, RowNewton(), Stopping(gap=1e-6, passes=40))
     assert found.stopped_by == "gap"
