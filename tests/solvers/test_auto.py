@@ -9,6 +9,7 @@ import pytest
 from contracts.turning import Turning
 from stepless import Constraint, Polytope, Source
 from stepless.design import Dense
+from stepless.minimization import minimize
 from stepless.objective import (
     DOMAINS,
     LOSSES,
@@ -24,6 +25,7 @@ from stepless.objective import (
 from stepless.risks.joint_risk import risk_of
 from stepless.solvers import SOLVERS
 from stepless.solvers.auto import choose
+from stepless.stopping import Stopping
 
 
 class Disc(Constraint):
@@ -124,6 +126,28 @@ def test_few_passes_where_rows_are_slow_to_read(loss, features, effect, names):
     objective = Objective(loss, SquaredL2(1.0 / (12_000 * effect)))
     source = Source(Turning.cut(Dense.of(rows), 100, 5), y)
     assert choose(risk_of(objective, source), 1e-3).name == names
+
+
+@pytest.mark.parametrize("strength", [1e-2, 1e-9])
+def test_more_features_than_examples_are_for_dual_ascent(strength):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(250, 300))
+    y = np.where(rows[:, 0] + rng.normal(size=250) > 0.0, 1.0, -1.0)
+    wide = risk_of(Objective(Hinge(), SquaredL2(strength)), Source(rows, y, threads=1))
+    assert choose(wide, 1e-3).name == "dual-ascent, interior-point"
+    found = minimize(wide, choose(wide, 1e-3), Stopping(gap=1e-3, passes=60))
+    assert found.stopped_by == "gap"
+    narrow = risk_of(wide.objective, Source(rows[:, :200], y, threads=1))
+    assert "smoothed-newton" in choose(narrow, 1e-3).name
+
+
+def test_separated_examples_leave_no_risk_to_divide_by():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(80, 90))
+    y = np.where(rows[:, 0] > 0.0, 1.0, -1.0)
+    risk = risk_of(Objective(Hinge(), SquaredL2(1e-6)), Source(rows, y, threads=1))
+    found = minimize(risk, SOLVERS["smoothed-newton"](), Stopping(gap=1e-3, passes=20))
+    assert found.lower_bound <= found.objective < 1e-3  # without a warning of numpy's
 
 
 def test_stochastic_solvers_are_the_last_where_rows_are_slow_to_read():

@@ -80,6 +80,7 @@ def choose(risk: Risk, gap: float) -> Solver | SolverSequence:
     | a smooth loss, up to 1500 features               | newton                             |
     | a smooth loss, more features                     | dual-ascent, newton                |
     | piecewise linear, small                          | interior-point                     |
+    | … no more examples than features, up to 1500     | dual-ascent, interior-point        |
     | piecewise linear                                 | dual-ascent, smoothed-newton, and, |
     |                                                  | up to 1500 features,               |
     |                                                  | interior-point                     |
@@ -153,6 +154,8 @@ def _ridge(risk: RowRisk, gap: float) -> Solver | SolverSequence:
     source, products = risk.source, risk.source.nnz**2 / risk.m  # in a Hessian
     if loss.offers("corners") and risk.d <= _MANY and products < _TINY:
         return InteriorPoint()
+    if loss.offers("corners", "implicit_slope", "conjugate") and risk.m <= risk.d <= _MANY:
+        return SolverSequence((DualAscent(), 10), (InteriorPoint(), 100))
     turns: list[tuple[Solver, int]] = []
     pull = float(np.square(risk.sizes).sum()) / (objective.strength * risk.m)
     if loss.offers("implicit_slope", "conjugate"):

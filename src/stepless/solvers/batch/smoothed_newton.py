@@ -29,7 +29,7 @@ _SAMPLED = 20  # steps on a sample at most
 _LEAST_AIM = 1e-12
 _LEVEL = 1e-15  # of Σσ: how far the slopes' sum may be from 0,
 _NEAR = 0.01  # and of the smoothing's cost: what that may take from a bound
-_LEAST_SIZE = 1e-300
+_SHALLOWEST = 1e-150  # risk: of separated examples it is 0
 _DAMPED = 0.1  # the first damping; it adapts
 _LEAST_DAMPING = 1e-6
 _STIFFER, _LOOSER = 4.0, 4.0  # factors after a step much shorter than its model, or not
@@ -221,7 +221,7 @@ def _survey(risk: RowRisk, state: SmoothedNewtonState, level: bool) -> float:
         return _survey(risk, state, level)
     kept.shift(source, shift)
     state.b += shift
-    state.depth = value / risk.m / max(size, _LEAST_SIZE)
+    state.depth = max(value / risk.m, _SHALLOWEST) / max(size, _SHALLOWEST)
     tilt, *_, state.cost = found.tolist()
     if risk.objective.intercept:
         state.tilt = tilt
