@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
+from contracts.problems import OF_ONE_OUTPUT
 from contracts.test_solvers import fitting
 from signals import sends
 from stepless import (
@@ -63,7 +64,7 @@ def run(case, solver, passes, gap=0.0, **more):
     return minimize(case.risk, solver, Stopping(gap, passes), rng=rng, **more)
 
 
-@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize("name", OF_ONE_OUTPUT)
 def test_every_solver_goes_on_to_the_same_bits(name, tmp_path):
     path, case = tmp_path / "run.ck", case_of(name)
     whole = run(case, SOLVERS[name](), STEPS)

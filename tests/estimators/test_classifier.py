@@ -12,6 +12,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from contracts.problems import OF_ONE_OUTPUT
 from stepless import SOLVERS, LinearClassifier, Problem
 from stepless.objective import Hinge, Logistic, Loss, Objective, SquaredL2, penalty_of
 
@@ -56,7 +57,7 @@ def test_agrees_with_liblinear(cancer, loss, kind, alpha):
     assert clf.objective_ == pytest.approx(objective(clf, X, y, clf.coef_[0]), rel=1e-12)
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", OF_ONE_OUTPUT)
 def test_every_solver_by_its_name(cancer, solver):
     X, y = cancer
     penalty = "none" if solver in ("passive-aggressive", "arow") else "l2"

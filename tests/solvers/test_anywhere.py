@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from contracts.problems import OF_ONE_OUTPUT
 from stepless import LinearRisk, Objective, Source
 from stepless.data import Column
 from stepless.data.gathered import Gathered
@@ -39,7 +40,7 @@ def risks():
         yield LinearRisk(objective, Source(Gathered([*map(Dense.of, BLOCKS)]), Column(LABELS)))
 
 
-@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize("name", OF_ONE_OUTPUT)
 def test_a_solver_works_anywhere_if_it_says_so(name):
     solver = SOLVERS[name]()
     fitting = [risk for risk in risks() if solver.lacks(risk.objective) is None]

@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import MultiTaskLasso
 
+from stepless import Checkpoint, LinearClassifier
 from stepless.data import Source
 from stepless.minimization import minimize
 from stepless.objective import L1, Huber, Objective, Poisson, RowsL2, Squared, SumOverOutputs
@@ -91,6 +92,22 @@ def test_a_pickled_state_goes_on_identically():
     assert one.lower_bound == other.lower_bound
 
 
+def test_a_checkpoint_goes_on_to_the_same_bits(tmp_path):
+    path, limits = tmp_path / "run.ck", Stopping(gap=0.0, passes=6)
+    whole = minimize(made(0.1)[0], RowNewton(), limits)
+    minimize(made(0.1)[0], RowNewton(), Stopping(0.0, 3), watchers=[Checkpoint(path)])
+    again = [Checkpoint(path, resume=True)]
+    resumed = minimize(made(0.1)[0], RowNewton(), limits, watchers=again)
+    np.testing.assert_array_equal(resumed.w, whole.w)
+    assert resumed.lower_bound == whole.lower_bound
+
+
+def test_a_classifier_has_one_output():
+    model = LinearClassifier("logistic", penalty="l1", solver="row-newton")
+    with pytest.raises(ValueError, match="is for several outputs with penalty='l1/l2'; use"):
+        model.fit(np.eye(4), [0, 1, 0, 1])
+
+
 def test_at_the_critical_strength_there_are_no_weights():
     risk, _, _ = made(1.0 + 1e-9)
     found = minimize(risk, RowNewton(), Stopping(gap=1e-9, passes=3))
@@ -101,7 +118,7 @@ def test_at_the_critical_strength_there_are_no_weights():
 @pytest.mark.parametrize(
     ("loss", "penalty", "sentence"),
     [
-        (Squared(), L1(0.1), "knows several outputs with penalty='l1/l2' only"),
+        (Squared(), L1(0.1), "is for several outputs with penalty='l1/l2'"),
         (Poisson(), RowsL2(0.1), "needs a loss of bounded curvature"),
     ],
 )

@@ -25,8 +25,8 @@ _LEAST = 1e-200  # curvature of a feature that is 0: a step of its weight is as 
 _SAME = 1e-12  # relative difference of curvatures
 _REGULAR = 1e-12  # of the mean square of changes: keeps their combination finite
 _LENGTHS = 1.0, 0.5, 0.25, 0.125  # of the way to another point
-_NEARER = 10.0  # after a step on a face that was too long, the next is held so much nearer,
-_HELD, _FREE = 1e-3, 1e-7  # first by this share of H's diagonal, and below the other one not at all
+_HELD, _NEARER = 1e-3, 10.0  # of H's diagonal holds a step on a face after one that was too long,
+_FREE = 1e-5  # so many times more after the next, and less after one that was not, down to this
 _EVERY = 64  # features make up for a round of sweeps before the first face: their cost is alike
 _CALM = 0.05  # of the weights that are not 0, so few more or less: their signs are about right
 _PRODUCTS = 100  # with H in a step on a face, at most,
@@ -95,35 +95,39 @@ class QuadraticModel(ABC):
 
         Every few sweeps coordinate descent goes on from elsewhere, where that is lower: towards the
         minimum on the face of weights with their present signs, or by Anderson's extrapolation
-        (Bertrand and Massias, "Anderson acceleration of coordinate descent" (2021)). A face that
-        was the wrong one is followed by ever more rounds without. It ends when about a share
-        `enough` of the gain is left.
+        (Bertrand and Massias, "Anderson acceleration of coordinate descent" (2021)). Where the way
+        to a face's minimum was too long, the next is held near, as in the proximal point algorithm.
+        It ends when about a share `enough` of the gain is left.
         """
         if self.axes:
             w, g = self.axes.turn(w), self.axes.turn(g)
         v, path = w.copy(), np.empty((_SWEEPS + 1, w.size))
         kept, before, total = self.begin(w), self.penalty(w), 0.0
-        signs: Array | None = None  # those of the face that v is the minimum of
-        rest, patience, held = self.rest, 1, 0.0
+        signs, exact = (
+            np.empty(0),
+            False,
+        )  # of the last face, if v is the minimum that was held near
+        rest, held = self.rest, 0.0
         for _ in range(self.rounds):
             sweeps, total = self.descend(w, g, v, kept, path, (total, self.enough))
-            if signs is not None and np.array_equal(np.sign(v), signs):
+            same = np.array_equal(np.sign(v), signs)
+            if same and exact:
                 self.rest = 0
                 break
-            signs, trail = None, path[: min(sweeps, _SWEEPS) + 1]
+            signs, trail = np.empty(0), path[: min(sweeps, _SWEEPS) + 1]
             face = self.shares is not None and rest == 0 and _calm(trail)
-            there = self.on_face(w, g, v, self.shares, held) if face and self.shares else None
-            if there is not None:
-                v, kept, t = self._towards(w, g, v, kept, there, _LENGTHS)
-                if t == 1.0:
-                    signs, rest = (None if held else np.sign(v)), 0
-                    held = held / _NEARER if held > _FREE else 0.0
-                else:
-                    rest, patience = patience, 2 * patience
-                    held = max(_NEARER * held, _HELD)
-            else:
+            hold = 0.0 if same or held < _FREE else held
+            there = self.on_face(w, g, v, self.shares, hold) if face and self.shares else None
+            if there is None:
                 v, kept, t = self._towards(w, g, v, kept, _extrapolated(trail), (1.0,))
                 rest = max(rest - 1, 0)
+            else:
+                v, kept, t = self._towards(w, g, v, kept, there, _LENGTHS)
+                if t == 1.0:
+                    signs, exact, held = np.sign(v), hold == 0.0, held / _NEARER
+                else:
+                    rest = 1
+                    held = max(_NEARER * held, _HELD) if hold or held < _FREE else held
             if sweeps <= _SWEEPS and t == 0.0:
                 break
         promise = max(before - self._height(w, g, v, kept), 0.0)

@@ -18,6 +18,7 @@ from stepless.objective import Objective, Regularizer
 from stepless.plane import Tangent
 from stepless.proof.witness import Slopes
 from stepless.risks.outputs_risk import OutputsRisk
+from stepless.risks.risk import RowRisk
 from stepless.solvers.solver import Finding
 
 _FEWEST, _MORE = 200, 2  # rows that a working set gets, and how many times as many as are in use
@@ -73,7 +74,7 @@ class RowNewton:
 
     name: ClassVar[str] = "row-newton"
     online: ClassVar[bool] = False
-    needs: ClassVar[type] = OutputsRisk
+    needs: ClassVar[type] = RowRisk
 
     def lacks(self, objective: Objective) -> str | None:
         if objective.regularizer.row_lasso is None or objective.loss.targets != "rows":
