@@ -27,6 +27,7 @@ from stepless.solvers.solver import Finding, needs_one_output
 
 _REMEDY = "; use solver='auto', or penalty='l2' and domain='free'"
 _FEWEST = 1000  # examples of a sample; more than a quarter as many weights tell it by heart
+_WORTH = 50  # dense features whose Hessian costs as much as steps on a sample
 _SAMPLED, _ROUGH = 12, 0.01  # steps on a sample at most, and its relative gap that is enough
 _LOOK = 4  # Newton steps on the same features as there are in all cost as much as a look at these
 _SETTLED = 0.1  # of what the first of them promised: below, the next working set is due
@@ -206,7 +207,9 @@ class ProximalNewton:
     def _begin(self, risk: RowRisk, state: ProximalNewtonState, dual: DualPoint) -> DualPoint:
         """Move to weights fitted to a sample of the examples, if there are enough of them."""
         state.fresh = False
-        if risk.objective.loss.quadratic:  # of all examples, one step is enough
+        m, d = risk.source.shape
+        costly = risk.source.nnz == m * d and d > _WORTH
+        if risk.objective.loss.quadratic and not costly:  # of all examples, one step is enough
             return dual
         sample = newton_step.head_start_sample(risk, _FEWEST)
         if sample is None:
