@@ -135,7 +135,7 @@ class ProximalNewton:
         state.fresh = not w.any()
         m, d = source.shape
         wide = m < d and source.nnz == m * d
-        if state.fresh and wide and risk.objective.loss.quadratic:
+        if state.fresh and wide and _grows(risk):
             state.eased = math.inf
         return state
 
@@ -190,7 +190,7 @@ class ProximalNewton:
                 stiffening = state.c, chosen.stiffest / risk.m, state.damping
                 c = known[0].c if known else risk.source.column(_stiffened, *stiffening)
                 given = chosen.objective(risk.objective), chosen.source, c
-                often = state.onward or risk.objective.loss.quadratic
+                often = state.onward or _grows(risk)
                 model = QuadraticModel.of(*given, _LIFTED * chosen.largest, often, known)
                 known = None
             self._move(risk, chosen, state, g, model)
@@ -270,6 +270,12 @@ class ProximalNewton:
             state.damping = min(max(_STIFFER * state.damping, _DAMPED), state.stiffest)
         elif kept > _GOOD:
             state.damping /= _LOOSER
+
+
+def _grows(risk: RowRisk) -> bool:
+    """Return whether a Hessian serves larger working sets too: not where it is turned to axes."""
+    objective = risk.objective
+    return objective.loss.quadratic and objective.regularizer.group_lasso is None
 
 
 def _eased(risk: RowRisk, state: ProximalNewtonState, dual: DualPoint) -> RowRisk:
